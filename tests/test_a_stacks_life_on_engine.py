@@ -71,8 +71,8 @@ def test_a_stack_keeps_its_pools_through_scaling_upgrades_and_refreshes(
     name = unique("life")
 
     def live() -> dict[str, Any]:
-        found = Azure(bench.cloud).call("GET", f"{path(name)}/agentPools/gpu{V}").body
-        properties: dict[str, Any] = found["properties"]
+        body = Azure(bench.cloud).call("GET", f"{path(name)}/agentPools/gpu{V}").body
+        properties: dict[str, Any] = body["properties"]
         return properties
 
     def up(version: str, team: str) -> dict[str, str]:

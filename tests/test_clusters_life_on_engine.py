@@ -96,8 +96,8 @@ def test_a_refresh_handles_a_deleted_cluster(
     name = brought_up(whole_bench)
     removed_by_hand(whole_bench, f"/resourceGroups/{name}")
 
-    said = whole_bench.pulumi("refresh", "--yes", "--skip-preview", fails=True)
-    assert "PULUMI_K8S_DELETE_UNREACHABLE" in said
+    output = whole_bench.pulumi("refresh", "--yes", "--skip-preview", fails=True)
+    assert "PULUMI_K8S_DELETE_UNREACHABLE" in output
 
     monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
     whole_bench.pulumi("refresh", "--yes", "--skip-preview")

@@ -26,9 +26,9 @@ def commands(program: str) -> Iterator[tuple[Path, str]]:
     for page in PAGES:
         # What was once, may be gone.
         if page.name not in ("CHANGELOG.md", "UPGRADE.md") and "decisions" not in page.parts:
-            for found in _COMMAND.finditer(page.read_text(encoding="utf-8")):
-                if found[1] == program:
-                    yield page.relative_to(ROOT), re.split(r" \|\|| \||;|\(", found[2])[0]
+            for match in _COMMAND.finditer(page.read_text(encoding="utf-8")):
+                if match[1] == program:
+                    yield page.relative_to(ROOT), re.split(r" \|\|| \||;|\(", match[2])[0]
 
 
 def test_aksgpu_has_the_commands_and_options_of_the_pages() -> None:
@@ -38,9 +38,9 @@ def test_aksgpu_has_the_commands_and_options_of_the_pages() -> None:
         name: {option for parameter in command.params for option in parameter.opts}
         for name, command in group.commands.items()
     }
-    found = list(commands("aksgpu"))
-    assert len(found) > 30
-    for page, command in found:
+    commands_of_pages = list(commands("aksgpu"))
+    assert len(commands_of_pages) > 30
+    for page, command in commands_of_pages:
         name = command.split()[0].rstrip(".,:")
         assert name in options, (page, command)
         assert set(_OPTION.findall(command)) <= options[name] | {"--help"}, (page, command)

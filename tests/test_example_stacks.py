@@ -66,8 +66,8 @@ def test_an_example_runs_as_many_gpu_pods_as_it_promises(
     assert checked["job"]["stage"] == "succeeded"
 
     outputs = json.loads(bench.pulumi("stack", "output", "gpuPools", "--json"))
-    said = {name: (pool["resourceName"], pool["gpusPerNode"]) for name, pool in outputs.items()}
-    assert said == example.offers
+    requests = {name: (pool["resourceName"], pool["gpusPerNode"]) for name, pool in outputs.items()}
+    assert requests == example.offers
     for name, (resource, number) in example.offers.items():
         run_pods(bench, name, outputs[name]["pod"], resource, number)
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

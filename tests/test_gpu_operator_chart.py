@@ -35,7 +35,7 @@ def rendered(folder: Path, values: Json) -> Iterator[Json]:
         [*command, "--values", str(file)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return (found for found in yaml.safe_load_all(done.stdout) if found)
+    return (manifest for manifest in yaml.safe_load_all(done.stdout) if manifest)
 
 
 def tolerates_all(pods: Json) -> bool:
@@ -49,9 +49,9 @@ def test_switches_and_tolerations_arrive_at_every_operand(
 ) -> None:
     values = gpu_operator.values(driver, TAINTS, {}, has_mig=has_mig)
     objects = list(rendered(tmp_path, values))
-    kinds = [found["kind"] for found in objects]
+    kinds = [manifest["kind"] for manifest in objects]
     assert "GPUCluster" not in kinds
-    (policy,) = (found["spec"] for found in objects if found["kind"] == "ClusterPolicy")
+    (policy,) = (manifest["spec"] for manifest in objects if manifest["kind"] == "ClusterPolicy")
     is_operators = driver == "operator"
     assert policy["driver"]["enabled"] is is_operators
     assert policy["toolkit"]["enabled"] is is_operators
@@ -65,13 +65,13 @@ def test_switches_and_tolerations_arrive_at_every_operand(
     else:
         assert policy["operator"]["runtimeClass"] == gpu_operator.AKS_RUNTIME
     # What the chart itself runs on nodes with GPUs.
-    for found in objects:
-        if found["kind"] == "DaemonSet":
-            assert tolerates_all(found["spec"]["template"]["spec"]), found["metadata"]["name"]
+    for manifest in objects:
+        if manifest["kind"] == "DaemonSet":
+            assert tolerates_all(manifest["spec"]["template"]["spec"]), manifest["metadata"]["name"]
 
 
 def test_without_our_values_the_chart_does_not_tolerate_the_taint_of_aks(tmp_path: Path) -> None:
     """Why the tolerations are derived from the pools."""
     objects = list(rendered(tmp_path, {}))
-    (policy,) = (found["spec"] for found in objects if found["kind"] == "ClusterPolicy")
+    (policy,) = (manifest["spec"] for manifest in objects if manifest["kind"] == "ClusterPolicy")
     assert not tolerates_all(policy["daemonsets"])

@@ -35,8 +35,8 @@ def operated(engine: Engine, todays_cloud: Cloud, tmp_path: Path) -> ClusterBenc
 
 def release(bench: ClusterBench) -> dict[str, Any]:
     resources = bench.deployment()["resources"]
-    (found,) = (one for one in resources if one["type"] == "kubernetes:helm.sh/v3:Release")
-    return dict(found)
+    (helm_release,) = (one for one in resources if one["type"] == "kubernetes:helm.sh/v3:Release")
+    return dict(helm_release)
 
 
 def gpus(bench: ClusterBench) -> list[str | None]:
@@ -59,9 +59,11 @@ def reaches_no_node(bench: ClusterBench) -> None:
     plugin = "nvidia-device-plugin-daemonset"
 
     def scheduled() -> dict[str, int]:
-        found = bench.objects("daemonsets", "-n", NAMESPACE)
-        seen = [one for one in found if one["status"].get("observedGeneration")]
-        return {one["metadata"]["name"]: one["status"]["desiredNumberScheduled"] for one in seen}
+        daemon_sets = bench.objects("daemonsets", "-n", NAMESPACE)
+        observed = [one for one in daemon_sets if one["status"].get("observedGeneration")]
+        return {
+            one["metadata"]["name"]: one["status"]["desiredNumberScheduled"] for one in observed
+        }
 
     until(lambda: plugin in scheduled(), "the operator has made its operands")
     worker = "by-hand-node-feature-discovery-worker"
@@ -83,8 +85,8 @@ def test_both_driver_profiles_offer_gpus_and_a_mixed_one_does_not(operated: Clus
 
     nowhere = {"values": {"operator": {"nodeSelector": {"no": "where"}}}, "timeoutSeconds": 10}
     operated.write_stack({**STACK, "gpuOperator": nowhere})
-    said = operated.pulumi("up", "--yes", "--skip-preview", fails=True)
-    assert "was created, but failed to initialize completely" in said
+    output = operated.pulumi("up", "--yes", "--skip-preview", fails=True)
+    assert "was created, but failed to initialize completely" in output
     failed = release(operated)
     assert failed["id"] == "gpu-operator/gpu-operator"
     assert failed["outputs"]["status"]["status"] == "failed"

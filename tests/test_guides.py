@@ -34,8 +34,8 @@ cluster = containerservice.ManagedCluster(
 
 def block(beginning: str) -> str:
     """An indented block of the page, without its indentation."""
-    (found,) = re.findall(rf"(?m)^    {re.escape(beginning)}\n(?:(?:    .*)?\n)*?(?=\S)", PAGE)
-    return "".join(line.removeprefix("    ") + "\n" for line in found.splitlines())
+    (match,) = re.findall(rf"(?m)^    {re.escape(beginning)}\n(?:(?:    .*)?\n)*?(?=\S)", PAGE)
+    return "".join(line.removeprefix("    ") + "\n" for line in match.splitlines())
 
 
 def test_an_inline_pool_becomes_a_standalone_resource(bench: Bench) -> None:

@@ -46,10 +46,10 @@ def test_each_package_has_a_version_and_hashes(lock: Path) -> None:
 
 def test_every_package_is_installed_by_its_hash() -> None:
     """Jobs with credentials installed whatever the index gave out under the right version."""
-    found = list(installs())
+    commands = list(installs())
 
-    assert len(found) >= 4
-    assert [where for where in found if "--require-hashes" not in where[1]] == []
+    assert len(commands) >= 4
+    assert [where for where in commands if "--require-hashes" not in where[1]] == []
 
 
 def test_the_build_uses_locked_dependencies() -> None:

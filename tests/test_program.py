@@ -35,7 +35,10 @@ def run(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def tree(graph: Graph) -> set[tuple[str, str, str]]:
-    return {(found.parent, found.name, found.type.rpartition(":")[2]) for found in graph.registered}
+    return {
+        (resource.parent, resource.name, resource.type.rpartition(":")[2])
+        for resource in graph.registered
+    }
 
 
 def pools_of_plugin(daemon_set: dict[str, Any]) -> list[str]:
@@ -71,9 +74,9 @@ IMAGE = {
 def waits_for(graph: Graph, name: str) -> set[str]:
     """The components that wait, and with them what they are made of."""
     return {
-        found.name
-        for found in graph.registered
-        if any(urn.endswith(f"::{name}") for urn in found.options.dependencies)
+        resource.name
+        for resource in graph.registered
+        if any(urn.endswith(f"::{name}") for urn in resource.options.dependencies)
     }
 
 
@@ -102,13 +105,13 @@ def test_the_articles_stack_has_the_articles_values(run: Run) -> None:
     (system,) = graph.only("ManagedCluster").inputs["agentPoolProfiles"]
     assert (system["vmSize"], system["count"]) == ("Standard_NC6", 1)
     assert graph.only("ManagedCluster").type.startswith("azure-native:")
-    pools = {found.name: found for found in graph.all("AgentPool")}
+    pools = {resource.name: resource for resource in graph.all("AgentPool")}
     assert pools["gpu"].inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
     assert pools["gpugen2"].inputs["customHeaders"] == {
         "UseGPUDedicatedVHD": "true",
         "usegen2vm": "true",
     }
-    assert not any("nodeTaints" in found.inputs for found in pools.values())
+    assert not any("nodeTaints" in resource.inputs for resource in pools.values())
     # Pools with the image wait for its feature; the cluster, on the regular image, does not.
     assert waits_for(graph, "specialised-image") == {"gpu", "gpugen2"}
     # Its pool with GPUs on the regular image; the others bring a plugin of their own.
@@ -177,13 +180,15 @@ def test_an_existing_cluster_gets_pools_and_is_not_changed(run: Run) -> None:
     }
     graph = run({key: value for key, value in config.items() if key not in OF_CLUSTERS})
 
-    azure = {found.type for found in graph.registered if found.type.startswith("azure-native:")}
+    azure = {
+        resource.type for resource in graph.registered if resource.type.startswith("azure-native:")
+    }
     assert azure == {"azure-native:containerservice:AgentPool"}
-    (spot,) = [found for found in graph.all("AgentPool") if found.name == "spot"]
+    (spot,) = [resource for resource in graph.all("AgentPool") if resource.name == "spot"]
     assert spot.inputs["resourceGroupName"] == "theirs"
     assert spot.inputs["resourceName"] == "prod"
     # The platform's pools may have a plugin of their own, and a pool named as ours would be.
-    pools = [pools_of_plugin(found.inputs) for found in graph.all("DaemonSet")]
+    pools = [pools_of_plugin(resource.inputs) for resource in graph.all("DaemonSet")]
     assert pools == [["t4", "spot"], ["mig"]]
 
 
@@ -201,15 +206,19 @@ def test_a_pool_with_gpu_stack_none_gets_no_daemon_set(run: Run) -> None:
     graph = run(stack_file("prod") | {"aks-gpu:gpuStack": "none"})
 
     assert not graph.all("DaemonSet")
-    assert {found.inputs["gpuProfile"]["driver"] for found in graph.all("AgentPool")} == {"None"}
+    assert {resource.inputs["gpuProfile"]["driver"] for resource in graph.all("AgentPool")} == {
+        "None"
+    }
 
 
 def test_tags_are_on_everything_in_azure(run: Run) -> None:
     graph = run(stack_file("prod"))
 
-    tagged = [found for found in graph.registered if found.type.startswith("azure-native:")]
+    tagged = [
+        resource for resource in graph.registered if resource.type.startswith("azure-native:")
+    ]
     assert len(tagged) == 5
-    assert all(found.inputs["tags"]["environment"] == "prod" for found in tagged)
+    assert all(resource.inputs["tags"]["environment"] == "prod" for resource in tagged)
 
 
 def test_the_stack_exports_its_outputs(run: Run) -> None:

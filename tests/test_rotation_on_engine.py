@@ -50,9 +50,9 @@ def sent(bench: Bench) -> list[str]:
 def pools(bench: Bench) -> list[str]:
     """The names in Azure of the pools in the state, also of those that are to be deleted."""
     return [
-        found["id"].rpartition("/")[2]
-        for found in bench.deployment()["resources"]
-        if found["type"].endswith(":AgentPool")
+        resource["id"].rpartition("/")[2]
+        for resource in bench.deployment()["resources"]
+        if resource["type"].endswith(":AgentPool")
     ]
 
 
@@ -161,11 +161,11 @@ def test_a_deployment_never_falls_below_its_budget(
             stack.pulumi("up", "--yes", "--skip-preview")
         finally:
             watch.terminate()
-        seen = watch.communicate()[0]
+        watched = watch.communicate()[0]
 
     [new] = pools(stack)
     assert sent(stack)[-2:] == [f"PUT {new}", f"DELETE {old}"]
-    available = [state["status"].get("availableReplicas", 0) for state in _documents(seen)]
+    available = [state["status"].get("availableReplicas", 0) for state in _documents(watched)]
     assert available
     assert min(available) >= 2
     pods_are_on = {
@@ -185,12 +185,12 @@ def test_a_deployment_never_falls_below_its_budget(
 
 
 def _documents(text: str) -> list[dict[str, Any]]:
-    decoder, found = json.JSONDecoder(), []
+    decoder, documents = json.JSONDecoder(), []
     while text := text.lstrip():
         try:
             document, end = decoder.raw_decode(text)
         except json.JSONDecodeError:
             break
-        found.append(document)
+        documents.append(document)
         text = text[end:]
-    return found
+    return documents

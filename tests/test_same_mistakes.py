@@ -289,19 +289,19 @@ def test_a_mistake_is_reported_by_key_and_by_property(
     make, prefix = COMPONENTS[part]
     (in_stack_file,) = from_settings(part, properties)
     assert in_stack_file.path == f"{part}.{path}"
-    found: list[Any] = []
+    reported: list[Any] = []
 
     def program() -> None:
         with pytest.raises(pulumi.InputPropertiesError) as refused:
             make(**arguments(part, properties))
         assert str(refused.value).startswith("it: ")
-        found.extend(refused.value.errors or ())
+        reported.extend(refused.value.errors or ())
 
     assert not deploy(program).registered
     name = OTHER_NAMES.get((part, path))
     property_ = camel_case(name) if name else path
     expected = {"property_path": prefix + property_, "reason": in_stack_file.reason}
-    assert found == [expected]
+    assert reported == [expected]
 
 
 @pytest.mark.parametrize(
@@ -329,17 +329,19 @@ def test_a_warning_has_the_same_text(
 ) -> None:
     in_stack_file: list[str] = []
     assert from_settings(part, properties, in_stack_file.append) == []
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, _: told.append(text))
+    messages: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, _: messages.append(text))
     deploy(lambda: COMPONENTS[part][0](**arguments(part, properties)))
-    assert told == in_stack_file != []
+    assert messages == in_stack_file != []
 
 
 def test_an_existing_cluster_may_have_any_name() -> None:
     """A stack of pools for `aks-windows-prod` could not be used."""
-    told: list[str] = []
-    assert from_settings("cluster", {"name": "aks-windows", "existing": True}, told.append) == []
-    assert told == []
+    messages: list[str] = []
+    assert (
+        from_settings("cluster", {"name": "aks-windows", "existing": True}, messages.append) == []
+    )
+    assert messages == []
 
 
 def test_all_mistakes_of_a_component_are_reported_at_once(deploy: Deploy) -> None:
@@ -457,18 +459,18 @@ POOLS = st.fixed_dictionaries(
 @given(POOLS)
 def test_components_and_settings_refuse_the_same_values(pool: dict[str, Any]) -> None:
     named = {**NAMES, "pool_name": "gpu", **arguments("gpuPools[0]", {**T4, **pool})}
-    found: list[Any] = []
+    reported: list[Any] = []
     try:
         check("it", GpuNodePoolArgs(**named), GPU_POOL)
     except pulumi.InputPropertiesError as error:
-        found = [each["property_path"] for each in error.errors or ()]
+        reported = [each["property_path"] for each in error.errors or ()]
 
     paths = [
         mistake.path.removeprefix("gpuPools[0].") for mistake in from_settings("gpuPools[0]", pool)
     ]
-    assert bool(paths) == bool(found)
+    assert bool(paths) == bool(reported)
     # A stack file is not told what may only follow from another mistake.
-    assert set(paths) <= set(found)
+    assert set(paths) <= set(reported)
 
 
 def test_pools_of_the_device_plugin_are_validated() -> None:

@@ -33,14 +33,14 @@ def brought_up(bench: Bench) -> list[str]:
         "aks-gpu:tags.owner",
     ):
         bench.pulumi("config", "set", "--secret", "--path", path, SECRET)
-    said = [
+    settings = [
         bench.pulumi("preview", "--diff"),
         bench.pulumi("up", "--yes", "--skip-preview"),
         bench.pulumi("stack", "output"),
     ]
     bench.pulumi("config", "set", "--secret", "--path", "aks-gpu:tags.owner", f"{SECRET}-2")
     return [
-        *said,
+        *settings,
         bench.pulumi("preview", "--diff"),
         bench.pulumi("preview", "--json"),
         bench.pulumi("up", "--yes", "--diff"),
@@ -54,22 +54,24 @@ def test_a_secret_setting_is_secret_in_every_resource(bench: Bench, faults: Faul
     faults.script(
         {"method": "POST", "path": "listClusterUserCredential", "status": 200, "body": answer}
     )
-    said = brought_up(bench)
+    settings = brought_up(bench)
     pool = bench.resources()["gpu"]
 
     # It has reached Azure: as a header, as a label and as a tag.
     shown = json.loads(bench.pulumi("stack", "export", "--show-secrets"))
-    (whole,) = (found for found in shown["deployment"]["resources"] if found["urn"] == pool["urn"])
+    (whole,) = (
+        resource for resource in shown["deployment"]["resources"] if resource["urn"] == pool["urn"]
+    )
     inputs = whole["inputs"]
     assert SECRET in json.dumps(inputs["customHeaders"])
     assert SECRET in json.dumps(inputs["nodeLabels"])
     assert SECRET in json.dumps(inputs["tags"])
 
-    for text in said:
+    for text in settings:
         assert SECRET not in text
     for path, text in written(bench).items():
         assert SECRET not in text, path
-    assert "[secret]" in said[0]
+    assert "[secret]" in settings[0]
     puts = bench.requests("PUT", "agentPools")
     assert puts
     assert SECRET not in str([put["headers"] for put in puts])
@@ -100,8 +102,8 @@ def test_a_setting_that_cannot_be_secret_is_refused_with_its_line(bench: Bench, 
     bench.write_stack(stack("refused", POOL))
     bench.pulumi("config", "set", "--secret", "--path", f"aks-gpu:{path}", "westeurope")
 
-    said = bench.pulumi("preview", fails=True)
+    output = bench.pulumi("preview", fails=True)
 
-    assert f"{path}: cannot be a secret" in said
-    assert "(Pulumi.test.yaml:" in said
+    assert f"{path}: cannot be a secret" in output
+    assert "(Pulumi.test.yaml:" in output
     assert not bench.requests("PUT")

@@ -78,9 +78,9 @@ def test_pools_on_an_existing_cluster_do_not_change_it(whole_bench: Bench) -> No
     up(other, stack("ours", POOL, resourceGroup=theirs, cluster=theirs))
 
     azure = [
-        found["type"]
-        for found in other.resources().values()
-        if not found["type"].startswith("aks-gpu:")
+        resource["type"]
+        for resource in other.resources().values()
+        if not resource["type"].startswith("aks-gpu:")
     ]
     assert azure == ["azure-native:containerservice:AgentPool"]
     other.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
@@ -104,15 +104,15 @@ def test_ten_mistakes_give_ten_lines_and_no_request(whole_bench: Bench) -> None:
         }
     )
 
-    said = whole_bench.pulumi("up", "--yes", fails=True)
+    output = whole_bench.pulumi("up", "--yes", fails=True)
 
     for key in (
         "location", "cluster.name", "cluster.kubernetesVersion", "systemPool.count",
         "gpuPools[0].name", "gpuPools[0].vmSize", "gpuPools[1].maxCount", "gpuPools[1].osType",
         "gpuPools[2].vmSize", "clustr",
     ):  # fmt: skip
-        assert f"    {key}: " in said
-    assert "Traceback" not in said
+        assert f"    {key}: " in output
+    assert "Traceback" not in output
     assert not whole_bench.requests("PUT")
 
 
@@ -128,14 +128,14 @@ def test_each_stack_can_be_previewed(whole_bench: Bench, name: str) -> None:
 
 def test_prod_is_created_without_a_kubeconfig_key_in_clear_text(whole_bench: Bench) -> None:
     whole_bench.write_example("prod")
-    said = whole_bench.pulumi("up", "--yes")
+    output = whole_bench.pulumi("up", "--yes")
 
     kubeconfig = whole_bench.pulumi("stack", "output", "kubeconfig", "--show-secrets")
     user = yaml.safe_load(kubeconfig)["users"][0]["user"]
     # Parts of the key as it is, and of the file that Azure hands over in base 64.
     key = user["client-key-data"]
     secrets = [key[40:120], base64.b64encode(kubeconfig.encode()).decode()[400:480]]
-    written = [said, whole_bench.pulumi("stack"), whole_bench.pulumi("preview", "--diff")]
+    written = [output, whole_bench.pulumi("stack"), whole_bench.pulumi("preview", "--diff")]
     files = [path for path in whole_bench.folder.rglob("*") if path.is_file()]
     files += [whole_bench.cloud.request_log, whole_bench.cloud.home / "server.log"]
     assert any(path.suffix == ".json" for path in files)

@@ -82,13 +82,13 @@ def sources() -> Iterator[Path]:
 
 
 def test_only_listed_files_start_programs() -> None:
-    found = {
+    programs = {
         str(file.relative_to(ROOT))
         for file in sources()
         if any(starts(file.read_text(encoding="utf-8")))
     }
     # A workspace that is told to start the engine through the runner.
-    assert found == {*REASONS, "aksgpu/review/automation.py"}
+    assert programs == {*REASONS, "aksgpu/review/automation.py"}
 
 
 @pytest.mark.parametrize(

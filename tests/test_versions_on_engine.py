@@ -19,8 +19,8 @@ def cluster_of(bench: Bench) -> str:
 
 def properties(azure: Azure, path: str) -> dict[str, Any]:
     body = azure.call("GET", f"{path}?api-version={API_VERSION}").body
-    found: dict[str, Any] = body["properties"]
-    return found
+    values: dict[str, Any] = body["properties"]
+    return values
 
 
 def put(azure: Azure, path: str, **changes: Any) -> None:

@@ -73,8 +73,8 @@ JOBS = {
 
 def steps() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every step there is, with where it stands."""
-    for (name, job), said in JOBS.items():
-        for step in said["steps"]:
+    for (name, job), content in JOBS.items():
+        for step in content["steps"]:
             yield f"{name}: {job}", step
     for file in GITHUB.glob("actions/*/action.yml"):
         for step in yaml.safe_load(file.read_text())["runs"]["steps"]:
@@ -82,14 +82,14 @@ def steps() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def using(action: str) -> list[tuple[str, dict[str, Any]]]:
-    found = [(where, step) for where, step in steps() if step.get("uses", "").startswith(action)]
-    assert found
-    return found
+    matching = [(where, step) for where, step in steps() if step.get("uses", "").startswith(action)]
+    assert matching
+    return matching
 
 
 def job(name: str, of: str) -> dict[str, Any]:
-    said: dict[str, Any] = JOBS[name, of]
-    return said
+    content: dict[str, Any] = JOBS[name, of]
+    return content
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(GITHUB)))
@@ -107,15 +107,15 @@ def test_an_action_has_one_version_everywhere() -> None:
         for pinned in _PINNED.finditer(file.read_text()):
             pins.setdefault(pinned["action"], set()).add((pinned["commit"], pinned["version"]))
 
-    assert {action: len(found) for action, found in pins.items()} == dict.fromkeys(pins, 1)
+    assert {action: len(versions) for action, versions in pins.items()} == dict.fromkeys(pins, 1)
 
 
 def test_dependabot_renews_the_pins_of_every_action() -> None:
-    (said,) = yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]
+    (update,) = yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]
     ours = {f"/{file.parent.relative_to(ROOT)}" for file in GITHUB.glob("actions/*/action.yml")}
 
-    assert said["package-ecosystem"] == "github-actions"
-    assert set(said["directories"]) == {"/"} | ours
+    assert update["package-ecosystem"] == "github-actions"
+    assert set(update["directories"]) == {"/"} | ours
 
 
 def test_each_job_has_only_the_permissions_that_it_needs() -> None:
@@ -156,7 +156,7 @@ def test_no_checkout_persists_its_token() -> None:
 
 def test_azure_credentials_are_protected_by_an_environment() -> None:
     assert {
-        which: said["environment"] for which, said in JOBS.items() if "environment" in said
+        which: content["environment"] for which, content in JOBS.items() if "environment" in content
     } == ENVIRONMENTS
     with_token = {which for which, rights in PERMISSIONS.items() if "id-token" in rights}
     assert with_token == set(ENVIRONMENTS)
@@ -219,13 +219,13 @@ def test_publishing_jobs_run_only_code_of_the_default_branch() -> None:
     for name in ("comment", "code-scanning"):
         for step in job("publish-review", name)["steps"]:
             commands += [step["run"]] if "run" in step else []
-            said = step.get("with", {})
+            options = step.get("with", {})
             if step.get("uses", "").startswith("actions/checkout@"):
-                assert set(said) == {"persist-credentials"}
+                assert set(options) == {"persist-credentials"}
             if step.get("uses", "").startswith("actions/download-artifact@"):
                 # Beside the code, where it cannot overwrite any.
-                assert said["path"].startswith("${{ runner.temp }}/")
-                assert said["run-id"] == "${{ github.event.workflow_run.id }}"
+                assert options["path"].startswith("${{ runner.temp }}/")
+                assert options["run-id"] == "${{ github.event.workflow_run.id }}"
 
     assert commands == [
         'python3 -m aksgpu.ci.publish "$RUNNER_TEMP/reviews"',
@@ -305,16 +305,16 @@ def test_a_rerun_of_an_old_deployment_is_refused() -> None:
 
 
 def test_every_job_has_a_timeout() -> None:
-    for which, said in JOBS.items():
-        assert int(said["timeout-minutes"]) <= (360 if which == ("deploy", "up") else 60), which
+    for which, content in JOBS.items():
+        assert int(content["timeout-minutes"]) <= (360 if which == ("deploy", "up") else 60), which
 
 
 def test_a_pull_request_runs_every_part_of_the_gate() -> None:
-    wanted = re.findall(r"^part ([\w-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    parts = re.findall(r"^part ([\w-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
 
-    assert "test-long" in wanted
+    assert "test-long" in parts
     checks = job("pull-request", "checks")
-    assert checks["strategy"]["matrix"]["target"] == wanted
+    assert checks["strategy"]["matrix"]["target"] == parts
     assert [step["run"] for step in checks["steps"] if "run" in step] == ['make "$TARGET"']
 
 
@@ -330,14 +330,14 @@ def test_the_page_lists_the_files_that_affect_no_stack() -> None:
     page = (ROOT / "docs" / "ci.md").read_text()
     (row,) = [line for line in page.splitlines() if line.endswith("| none |")]
 
-    told = set(re.findall(r"`([^`]+)`", row)) | {"docs/", "tests/", ".gitignore"}
-    assert told == set(TOUCHES_NONE)
+    listed = set(re.findall(r"`([^`]+)`", row)) | {"docs/", "tests/", ".gitignore"}
+    assert listed == set(TOUCHES_NONE)
 
 
 def test_the_page_lists_every_required_check() -> None:
     page = " ".join((ROOT / "docs" / "ci.md").read_text().split())
     targets = job("pull-request", "checks")["strategy"]["matrix"]["target"]
-    names = {said["name"] for (name, _), said in JOBS.items() if name == "pull-request"}
+    names = {content["name"] for (name, _), content in JOBS.items() if name == "pull-request"}
     names = {name for name in names if "${{" not in name} | {f"make {made}" for made in targets}
 
     assert not [name for name in names if f"*{name}*" not in page]

@@ -11,10 +11,10 @@ TIMEOUT = f"--timeout={PATIENCE:.0f}s"
 Found = TypeVar("Found")
 
 
-def until(condition: Callable[[], Found | None], what: str) -> Found:
+def until(condition: Callable[[], Found | None], description: str) -> Found:
     """The condition's first true result; fails with `what` when there is none."""
     deadline = time.monotonic() + PATIENCE
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
+    while not (result := condition()):
+        assert time.monotonic() < deadline, f"waited in vain until {description}"
         time.sleep(0.02)
-    return found
+    return result

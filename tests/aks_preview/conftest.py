@@ -120,8 +120,8 @@ class Aks:
         **args: Any,
     ) -> str:
         """A program with one pool in this cluster."""
-        said = {"vm_size": "Standard_NC8as_T4_v3", "count": 1} | args
-        arguments = ", ".join(f"{key}={value!r}" for key, value in said.items())
+        values = {"vm_size": "Standard_NC8as_T4_v3", "count": 1} | args
+        arguments = ", ".join(f"{key}={value!r}" for key, value in values.items())
         return (
             "import pulumi\n"
             "from pulumi_azure_native import containerservice as aks\n"

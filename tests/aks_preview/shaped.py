@@ -39,13 +39,13 @@ def _words(kind: str, name: str) -> list[Any]:
     return WORDS.get(name, ["Standard", "a", "10%", "v2_X"])
 
 
-def said(random: Random, shape: Shape, name: str = "") -> Any:
+def random_inputs(random: Random, shape: Shape, name: str = "") -> Any:
     """Something that a program may say where this shape is."""
     match shape:
         case Scalar(kind=kind):
             return random.choice(_words(kind, name))
         case ListOf(item):
-            made = [said(random, item, name) for _ in range(random.randint(0, 3))]
+            made = [random_inputs(random, item, name) for _ in range(random.randint(0, 3))]
             if not isinstance(item, ObjectOf):
                 return [one for place, one in enumerate(made) if one not in made[:place]]
             if "name" in item.fields:
@@ -53,12 +53,15 @@ def said(random: Random, shape: Shape, name: str = "") -> Any:
             # Which of several is meant, nobody can tell of one that says little.
             return made[:1]
         case MapOf(value):
-            return {key: said(random, value, name) for key in random.sample(["Aa", "b", "C/d"], 2)}
+            return {
+                key: random_inputs(random, value, name)
+                for key in random.sample(["Aa", "b", "C/d"], 2)
+            }
         case ObjectOf(fields=fields):
             few = random.sample(sorted(fields), min(len(fields), random.randint(0, 4)))
             some = random.choice([few, fields])
             names = [*shape.required, *(one for one in some if fields[one] != Anything())]
-            return {one: said(random, fields[one], one) for one in sorted({*names})}
+            return {one: random_inputs(random, fields[one], one) for one in sorted({*names})}
     raise AssertionError(shape)
 
 
@@ -109,7 +112,7 @@ def _other_map(random: Random, inner: Shape, values: Mapping[str, Any], name: st
     if name == "nodeLabels":
         other["kubernetes.azure.com/mode"] = "user"
     elif folds:
-        other["of-a-policy"] = said(random, inner, name)
+        other["of-a-policy"] = random_inputs(random, inner, name)
     return other
 
 
@@ -118,7 +121,7 @@ def _other_object(random: Random, shape: ObjectOf, values: Mapping[str, Any]) ->
     # An autoscaler that somebody turned on is drift, and so is what it makes of a pool.
     added -= {"enableAutoScaling", "minCount", "maxCount", "name"}
     other = {
-        name: said(random, shape.fields[name], name)
+        name: random_inputs(random, shape.fields[name], name)
         for name in added
         if shape.fields[name] != Anything()
     }

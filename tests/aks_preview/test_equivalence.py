@@ -11,7 +11,7 @@ from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import AKS_TYPES, AksType
 from aks_preview.equivalence import projected
 from provider_kit.shapes import ObjectOf
-from tests.aks_preview.shaped import changed, leaves, respelled, said
+from tests.aks_preview.shaped import changed, leaves, random_inputs, respelled
 
 TYPES = st.sampled_from(sorted(AKS_TYPES))
 # By their seed: hypothesis's own generators of random numbers take a hundred times as long.
@@ -42,7 +42,7 @@ def test_equivalent_values_are_no_change(token: str, random: Random) -> None:
     """The case of a group's name replaced pools; add-ons, tags and `/32` never settled."""
     aks_type = AKS_TYPES[token]
     shape = told(aks_type)
-    inputs = said(random, shape)
+    inputs = random_inputs(random, shape)
     actual = respelled(random, shape, inputs)
     note(f"{inputs}\n{actual}")
 
@@ -56,7 +56,7 @@ def test_equivalent_values_are_no_change(token: str, random: Random) -> None:
 def test_a_change_beside_equivalent_values_is_found(token: str, random: Random) -> None:
     aks_type = AKS_TYPES[token]
     shape = told(aks_type)
-    inputs = said(random, shape)
+    inputs = random_inputs(random, shape)
     places = list(leaves(shape, inputs))
     random.shuffle(places)
 

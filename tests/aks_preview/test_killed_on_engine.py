@@ -177,12 +177,12 @@ def imports_nothing(user: User, aks: Aks) -> None:
     pending = {operation["resource"]["urn"] for operation in deployment["pending_operations"]}
     assert len(pending) == 2
     clusters = f"{aks.azure.subscription}{aks.path.rpartition('/')[0]}"
-    said = [
+    options = [
         f"--import-pending-creates '{word}'"
         for urn in pending
         for word in (urn, f"{clusters}/{urn.rpartition('::')[2]}")
     ]
-    ended = user.type(f"pulumi refresh --skip-preview {' '.join(said)}")
+    ended = user.type(f"pulumi refresh --skip-preview {' '.join(options)}")
     assert not ended.returncode, ended.stdout
     after = user.bench.deployment()
     assert not after.get("pending_operations")

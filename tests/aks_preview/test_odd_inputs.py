@@ -113,13 +113,13 @@ def test_diff_accepts_any_state_and_any_inputs(data: st.DataObject) -> None:
     provider.handler(token).diff(Recorded(inputs, outputs | ours), new)
 
 
-def followed(aks_type: AksType, live: dict[str, Any], said: Mapping[str, Any]) -> None:
+def followed(aks_type: AksType, live: dict[str, Any], known: Mapping[str, Any]) -> None:
     """All that is done with what Azure answers."""
     path = dict.fromkeys(aks_type.path_names, "a")
     beside = {name: live.pop(name) for name in aks_type.envelope if name in live}
     answer = {**beside, "id": aks_type.resource_id("s", path), "properties": live}
     outputs = aks_type.outputs_of(answer, "2026")
-    actual, inputs = aks_type.inputs_of(outputs), {**said, **path}
+    actual, inputs = aks_type.inputs_of(outputs), {**known, **path}
     for before in ({}, inputs, actual):
         completed = emptied(aks_type.empty, before, inputs)
         for is_finished in (True, False):

@@ -35,11 +35,13 @@ def azure_cli(folder: Path, subscription: str | None) -> str:
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str | None, str]:
     folder = tmp_path_factory.mktemp("clis")
-    return {said: azure_cli(folder / str(said), said) for said in SAID}
+    return {
+        subscription: azure_cli(folder / str(subscription), subscription) for subscription in SAID
+    }
 
 
-def named(said: str | None) -> dict[str, str]:
-    return {"subscriptionId": said} if said else {}
+def named(subscription: str | None) -> dict[str, str]:
+    return {"subscriptionId": subscription} if subscription else {}
 
 
 @pytest.mark.parametrize(

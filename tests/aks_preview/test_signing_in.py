@@ -51,11 +51,11 @@ def created(azure: OddAzure, *, bent: Callable[[], None] = lambda: None, **given
     async def make() -> Outcome:
         async with serving(azure):
             bent()
-            said = {
+            settings = {
                 name: value.replace("{url}", azure.url) if isinstance(value, str) else value
                 for name, value in given.items()
             }
-            async with driving(azure, **said) as provider:
+            async with driving(azure, **settings) as provider:
                 return await provider.create(POOL_INPUTS)
 
     return clock.run(make())

@@ -66,8 +66,8 @@ def test_the_pack_runs_without_this_checkout(pack: Path, tmp_path: Path) -> None
 def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: Path) -> None:
     """It went along with 46 MB of packages, and without a version: the second one was refused."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
-    assert said["version"] == project["version"]
+    manifest = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
+    assert manifest["version"] == project["version"]
     for name in ("venv", "catalogue/__pycache__"):
         (pack / name).mkdir()
         (pack / name / "file").touch()

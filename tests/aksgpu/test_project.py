@@ -210,9 +210,11 @@ def test_a_project_accepts_text_in_place_of_the_stack_file(project: Project) -> 
     assert not project.asks_for_retired("dev")
 
 
-@pytest.mark.parametrize("said", ["stackConfigDir", "config"])
-def test_stack_files_are_in_the_folder_of_the_project_file(project: Project, said: str) -> None:
-    real = {key: value for key, value in REAL.items() if key != "config"} | {said: "stacks"}
+@pytest.mark.parametrize("folder_key", ["stackConfigDir", "config"])
+def test_stack_files_are_in_the_folder_of_the_project_file(
+    project: Project, folder_key: str
+) -> None:
+    real = {key: value for key, value in REAL.items() if key != "config"} | {folder_key: "stacks"}
     (project.program / "Pulumi.yaml").write_text(yaml.safe_dump(real))
     (project.program / "stacks").mkdir()
     (project.program / "stacks" / "Pulumi.dev.yaml").write_text("config: {a: b}")
@@ -222,7 +224,7 @@ def test_stack_files_are_in_the_folder_of_the_project_file(project: Project, sai
     project.write_stack("dev")
 
     assert read(project.folder / "Pulumi.dev.yaml") == {"config": {"a": "b"}}
-    assert said not in read(project.folder / "Pulumi.yaml")
+    assert folder_key not in read(project.folder / "Pulumi.yaml")
     configuration = project.program / "stacks" / "Pulumi.dev.policies.json"
     assert project.configuration_of_the_pack("dev") == configuration
 

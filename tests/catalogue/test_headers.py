@@ -45,17 +45,17 @@ headers = st.dictionaries(names, values, max_size=5).filter(_told_apart)
 
 
 @given(headers)
-def test_a_text_and_a_map_of_headers_are_equivalent(said: dict[str, str]) -> None:
-    text = ",".join(f"{name}={value}" for name, value in said.items())
+def test_a_text_and_a_map_of_headers_are_equivalent(as_map: dict[str, str]) -> None:
+    text = ",".join(f"{name}={value}" for name, value in as_map.items())
 
-    assert read(text) == read(said) == said
+    assert read(text) == read(as_map) == as_map
 
 
 @given(names, st.lists(values, min_size=2, max_size=4))
-def test_the_values_of_a_repeated_name_are_joined(name: str, said: list[str]) -> None:
-    text = ",".join(f"{name}={value}" for value in said)
+def test_the_values_of_a_repeated_name_are_joined(name: str, parts: list[str]) -> None:
+    text = ",".join(f"{name}={value}" for value in parts)
 
-    assert parse(text) == {name: ",".join(said)}
+    assert parse(text) == {name: ",".join(parts)}
 
 
 @given(names, values, values)

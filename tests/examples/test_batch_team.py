@@ -60,8 +60,8 @@ def test_the_commands_add_pools_without_changing_the_cluster(
     output = typed.run(*lines, "pulumi preview --expect-no-changes")
 
     assert output.endswith("exit code 0\n"), output
-    [told] = (line for line in output.splitlines() if line.startswith("{"))
-    landing = json.loads(told)
+    [line_with_landing] = (line for line in output.splitlines() if line.startswith("{"))
+    landing = json.loads(line_with_landing)
     assert landing["debug"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "debug"}
     assert [toleration["key"] for toleration in landing["batch"]["tolerations"]] == [
         "sku",

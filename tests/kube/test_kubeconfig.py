@@ -99,7 +99,7 @@ def test_parts_of_any_shape_are_refused_or_taken(
     config = {
         "current-context": "c",
         "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
-        **{f"{name}s": [{"name": "c", name: said}] for name, said in parts.items()},
+        **{f"{name}s": [{"name": "c", name: content}] for name, content in parts.items()},
     }
     file = tmp_path / "kubeconfig"
     file.write_text(yaml.safe_dump(config))

@@ -81,8 +81,8 @@ def test_the_clouds_state_survives_damage_to_other_files(
 
     assert again.cloud.subscription == azure.cloud.subscription
     assert again.call("GET", f"{CLUSTER}{V}").status == 200
-    said = (home / "server.log").read_text()
-    for told in (
+    log = (home / "server.log").read_text()
+    for message in (
         "principal.json is damaged and is created again",
         "ca.pem and its key are created again",
         "server.pem and its key are created again",
@@ -90,7 +90,7 @@ def test_the_clouds_state_survives_damage_to_other_files(
         "faults.json is not valid and is ignored",
         "offers.json is not valid and is ignored",
     ):
-        assert told in said
+        assert message in log
 
 
 def test_a_home_of_a_newer_version_is_not_changed(start_cloud: Callable[..., Cloud]) -> None:

@@ -157,11 +157,11 @@ def test_a_server_with_changed_code_is_restarted(
     """After a `git pull` the old code went on answering the new one."""
     before = start_cloud()
     monkeypatch.setattr(cloud, "fingerprint", lambda: "newer")
-    said: list[str] = []
-    after = cloud.start(before.home, era="article", say=said.append)
+    messages: list[str] = []
+    after = cloud.start(before.home, era="article", say=messages.append)
     assert after.pid != before.pid
     assert (after.url, after.time_scale) == (before.url, before.time_scale)
-    assert said == [
+    assert messages == [
         "The rehearsal's server runs with another version of the code. Restarting it; its state is "
         "kept."
     ]

@@ -22,8 +22,8 @@ pools = st.dictionaries(st.sampled_from(POOL_KEYS) | st.text(max_size=5), anythi
 
 def read(values: dict[str, Any]) -> None:
     texts = {
-        f"aks-gpu:{key}": said if isinstance(said, str) else json.dumps(said)
-        for key, said in values.items()
+        f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
+        for key, value in values.items()
     }
     with contextlib.suppress(SettingsError):
         load(texts, lambda _: None)
@@ -45,5 +45,5 @@ def test_any_stack_file_is_read_or_refused(values: dict[str, Any]) -> None:
 
 
 @given(st.lists(pools, max_size=3))
-def test_any_gpu_pools_are_read_or_refused(said: list[dict[str, Any]]) -> None:
-    read({"gpuPools": said})
+def test_any_gpu_pools_are_read_or_refused(value: list[dict[str, Any]]) -> None:
+    read({"gpuPools": value})

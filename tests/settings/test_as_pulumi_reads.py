@@ -120,10 +120,10 @@ def read(text: str) -> StackFile | None:
     return None if file.wrong else file
 
 
-@pytest.mark.parametrize(("said", "value"), SCALARS.items())
-def test_scalars_are_read_as_by_pulumi(said: str, value: str) -> None:
+@pytest.mark.parametrize(("text", "value"), SCALARS.items())
+def test_scalars_are_read_as_by_pulumi(text: str, value: str) -> None:
     """`yes` was true, `1:30` ninety, a date no JSON, and the review failed at .nan."""
-    file = read(f"config:\n  a: {said}\n")
+    file = read(f"config:\n  a: {text}\n")
     assert file
     assert as_the_engine_hands_it_over(file.config) == {"aks-gpu:a": value}
 
@@ -196,11 +196,11 @@ def test_generated_stack_files_mean_the_same_to_pulumi(engine: Engine, tmp_path:
     pulumi = _Pulumi(engine, tmp_path)
     differ = []
     for text in dict.fromkeys([*REFUSED, *TAKEN, *generated]):
-        said = pulumi.read(text)
+        values = pulumi.read(text)
         file = read(text)
         ours = as_the_engine_hands_it_over(file.config) if file else None
-        if _plain(ours) != _plain(said):
-            differ.append((text, said, ours))
+        if _plain(ours) != _plain(values):
+            differ.append((text, values, ours))
     assert not differ, "\n".join(map(repr, differ))
 
 
@@ -216,7 +216,9 @@ class _Pulumi:
         if ended.returncode:
             return None
         return {
-            key: said["value"] for key, said in json.loads(ended.stdout).items() if "value" in said
+            key: entry["value"]
+            for key, entry in json.loads(ended.stdout).items()
+            if "value" in entry
         }
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -15,8 +15,8 @@ def written(folder: Path, text: str) -> Any:
 
 
 def test_a_project_file_gives_values_to_keys(tmp_path: Path) -> None:
-    said = "{a: {type: string, default: x}, b: {value: true}, c: {type: object}, d: 4}"
-    assert written(tmp_path, f"config: {said}").defaults == {
+    declared = "{a: {type: string, default: x}, b: {value: true}, c: {type: object}, d: 4}"
+    assert written(tmp_path, f"config: {declared}").defaults == {
         "aks-gpu:a": "x",
         "aks-gpu:b": True,
         "aks-gpu:d": 4,
@@ -40,7 +40,7 @@ DECLARED = """config:
 
 
 @pytest.mark.parametrize(
-    ("said", "wrong"),
+    ("declared", "wrong"),
     [
         ("{flag: true, count: 3, name: 4, map: {}, lists: [[a], []]}", []),
         ("{flag: 'true', count: '-3', name: , map: {a: [b]}}", []),
@@ -52,10 +52,10 @@ DECLARED = """config:
     ],
 )
 def test_values_must_have_the_types_that_the_project_file_declares(
-    tmp_path: Path, said: str, wrong: Any
+    tmp_path: Path, declared: str, wrong: Any
 ) -> None:
     """`allowRetired: yes` and a list for a map were fine here, and Pulumi refused them."""
-    found = parse(f"config: {said}", "x").mistakes(written(tmp_path, DECLARED))
-    paths = [each.mistake.path for each in found]
+    reported = parse(f"config: {declared}", "x").mistakes(written(tmp_path, DECLARED))
+    paths = [each.mistake.path for each in reported]
     assert paths == wrong or len(paths) == wrong
-    assert all(each.place for each in found)
+    assert all(each.place for each in reported)

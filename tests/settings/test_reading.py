@@ -73,9 +73,9 @@ def test_a_pool_has_its_clusters_version_or_an_older_one() -> None:
 def test_a_pool_version_that_conflicts_with_the_cluster_is_refused(
     cluster: dict[str, Any], version: str, reason: str
 ) -> None:
-    (found,) = mistakes(cluster=cluster, gpuPools=[{**POOL, "kubernetesVersion": version}])
+    (message,) = mistakes(cluster=cluster, gpuPools=[{**POOL, "kubernetesVersion": version}])
 
-    assert found.startswith(f"gpuPools[0].kubernetesVersion: {reason}")
+    assert message.startswith(f"gpuPools[0].kubernetesVersion: {reason}")
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_further_system_pools_replace_the_first_one() -> None:
 def test_mistakes_in_further_system_pools_are_reported_by_key(
     pools: list[dict[str, Any]], path: str
 ) -> None:
-    found = mistakes(cluster={"kubernetesVersion": "1.35"}, systemPools=pools)
+    messages = mistakes(cluster={"kubernetesVersion": "1.35"}, systemPools=pools)
 
-    assert [line.partition(":")[0] for line in found] in ([path], ["systemPool.name", path])
+    assert [line.partition(":")[0] for line in messages] in ([path], ["systemPool.name", path])
 
 
 def test_the_first_system_pool_is_not_removed_without_another() -> None:
-    (found,) = mistakes(systemPool={"removed": True})
+    (message,) = mistakes(systemPool={"removed": True})
 
-    assert found.startswith("systemPools: a cluster needs a system pool")
+    assert message.startswith("systemPools: a cluster needs a system pool")
 
 
 def test_numbers_and_booleans_are_read_from_strings() -> None:
@@ -139,7 +139,7 @@ def test_numbers_and_booleans_are_read_from_strings() -> None:
 
 def test_settings_that_an_existing_cluster_would_ignore_are_refused() -> None:
     """It was passed over in silence."""
-    found = mistakes(
+    messages = mistakes(
         cluster={"existing": True, "name": "theirs", "kubernetesVersion": "1.35", "private": False},
         network={"subnetId": "/subnets/nodes", "mode": "overlay"},
         systemPool={"count": 3},
@@ -147,7 +147,7 @@ def test_settings_that_an_existing_cluster_would_ignore_are_refused() -> None:
     )
     reason = "has no effect on an existing cluster (cluster.existing: true): remove this key"
     keys = ("cluster.kubernetesVersion", "cluster.private", "network.mode", "systemPool.count")
-    assert found == [f"{key}: {reason}" for key in keys]
+    assert messages == [f"{key}: {reason}" for key in keys]
 
     there = {"existing": True, "name": "theirs"}
     read(cluster=there, network={"subnetId": "/subnets/nodes"}, gpuPools=[POOL])
@@ -158,12 +158,12 @@ DEFAULTS = Cluster().model_dump(by_alias=True)
 
 @pytest.mark.parametrize("key", sorted(DEFAULTS.keys() - {"existing", "name"}))
 def test_keys_of_a_new_cluster_are_refused_for_an_existing_one(key: str) -> None:
-    found = mistakes(cluster={"existing": True, "name": "theirs", key: DEFAULTS[key]})
-    assert [line.partition(":")[0] for line in found] == [f"cluster.{key}"]
+    messages = mistakes(cluster={"existing": True, "name": "theirs", key: DEFAULTS[key]})
+    assert [line.partition(":")[0] for line in messages] == [f"cluster.{key}"]
 
 
 def test_all_mistakes_are_reported_at_once_by_key() -> None:
-    found = mistakes(
+    messages = mistakes(
         clustr="myAKSCluster",
         cluster={"existing": True, "kubernetesVersion": "1.9"},
         systemPool={"count": 0},
@@ -175,7 +175,7 @@ def test_all_mistakes_are_reported_at_once_by_key() -> None:
         ],
     )
 
-    assert [line.partition(":")[0] for line in found] == [
+    assert [line.partition(":")[0] for line in messages] == [
         "cluster.name",
         "cluster.kubernetesVersion",
         "systemPool.count",
@@ -419,11 +419,11 @@ UNKNOWN_SIZES = st.from_regex(
 )
 def test_an_unknown_size_is_a_warning(vm_size: str, more: dict[str, str]) -> None:
     """Azure makes sizes faster than this project takes them up; they were refused."""
-    heard: list[str] = []
+    warnings: list[str] = []
     texts = configuration(gpuPools=[{**POOL, "vmSize": vm_size, **more}])
 
-    assert load(texts, heard.append).gpu_pools[0].vm_size == vm_size
-    assert f"{vm_size} is not in the table of GPU sizes of {AS_OF}" in heard[0]
+    assert load(texts, warnings.append).gpu_pools[0].vm_size == vm_size
+    assert f"{vm_size} is not in the table of GPU sizes of {AS_OF}" in warnings[0]
 
 
 def test_a_size_without_a_driver_from_aks_is_a_warning() -> None:
@@ -542,7 +542,9 @@ def test_the_old_name_of_a_key_is_accepted_with_a_warning(pools: dict[str, Any])
     read_stack = load(of("encryptionAtHost"), lambda _: None, notify=notices.append)
 
     assert read_stack == load(of("hostEncryption"), lambda _: None)
-    assert ["encryptionAtHost is now called hostEncryption" in it for it in notices] == [True]
+    assert ["encryptionAtHost is now called hostEncryption" in notice for notice in notices] == [
+        True
+    ]
 
 
 def test_an_old_name_beside_the_new_one_is_a_mistake() -> None:
@@ -558,7 +560,7 @@ def test_an_old_name_beside_the_new_one_is_a_mistake() -> None:
 @pytest.mark.parametrize("file", sorted(path.name for path in ROOT.glob("Pulumi.*.yaml")))
 def test_each_stack_file_is_valid(file: str) -> None:
     config = yaml.safe_load((ROOT / file).read_text())["config"]
-    texts = configuration(**{key.removeprefix("aks-gpu:"): said for key, said in config.items()})
+    texts = configuration(**{key.removeprefix("aks-gpu:"): value for key, value in config.items()})
 
     assert load(texts, lambda _: None).gpu_pools
 

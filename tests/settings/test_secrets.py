@@ -57,20 +57,20 @@ def leaves(section: type[Section], path: str = "") -> Iterator[str]:
 def configuration(path: str, value: Any) -> dict[str, str]:
     """A stack that says one thing."""
     key, *inner = path.replace("[]", "").split(".")
-    said: dict[str, Any] = {"gpuPools": [POOL]}
+    settings: dict[str, Any] = {"gpuPools": [POOL]}
     if not inner:
-        said[key] = value
+        settings[key] = value
     elif key == "gpuPools":
-        said[key] = [POOL | {inner[0]: value}]
+        settings[key] = [POOL | {inner[0]: value}]
     else:
-        said[key] = {inner[0]: value}
+        settings[key] = {inner[0]: value}
     # Of the two, neither can be said alone.
     partner = {"dnsServiceIp": "10.8.0.10", "serviceCidr": "10.8.0.0/16"}
     if inner and inner[0] in partner:
-        said["network"] = partner | said["network"]
+        settings["network"] = partner | settings["network"]
     return {
         f"aks-gpu:{name}": member if isinstance(member, str) else json.dumps(member)
-        for name, member in said.items()
+        for name, member in settings.items()
     }
 
 
@@ -171,9 +171,9 @@ def test_no_message_repeats_a_secret(path: str, text: str, written: bool) -> Non
         f"a={secret}",
     )
     for value in shapes:
-        said = refusal(configuration(path, value), path, written=written)
+        message = refusal(configuration(path, value), path, written=written)
         for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], "s3cr"):
-            assert form not in said
+            assert form not in message
 
 
 @pytest.mark.parametrize("inner", ["name", "vmSize"])
@@ -181,9 +181,9 @@ def test_no_message_of_another_setting_repeats_a_refused_secret(inner: str) -> N
     pool = POOL | {inner: "Hunter2!", "migProfile": "MIG1g"}
     config = {"aks-gpu:gpuPools": json.dumps([pool, pool])}
     config["aks-gpu:sampleJob"] = json.dumps({"pool": "none"})
-    said = refusal(config, f"gpuPools[].{inner}")
-    assert f"gpuPools[0].{inner}: cannot be a secret" in said
-    assert "Hunter2" not in said
+    message = refusal(config, f"gpuPools[].{inner}")
+    assert f"gpuPools[0].{inner}: cannot be a secret" in message
+    assert "Hunter2" not in message
 
 
 @pytest.mark.parametrize("secret", ["1", "e"])

@@ -107,7 +107,7 @@ def test_a_missing_file_is_reported_with_the_existing_ones(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"config: [", "Pulumi.dev.yaml is not valid YAML"),
         (b"- a\n- b", "Pulumi.dev.yaml must contain a map"),
@@ -116,10 +116,10 @@ def test_a_missing_file_is_reported_with_the_existing_ones(tmp_path: Path) -> No
         (b"config: {a: b", "line 1"),
     ],
 )
-def test_an_unreadable_file_is_reported(tmp_path: Path, content: bytes, told: str) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "Pulumi.dev.yaml"
     path.write_bytes(content)
-    with pytest.raises(StackFileError, match=told):
+    with pytest.raises(StackFileError, match=message):
         read(path)
 
 
@@ -156,7 +156,7 @@ NETWORK = "dnsServiceIp: 10.8.0.10, serviceCidr: 10.8.0.0/16"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "text",
     [
         "network: {mode: subnet, subnetId: HIDDEN}",
         f"network: {{{NETWORK}}}".replace("10.8.0.10", "HIDDEN"),
@@ -169,24 +169,26 @@ NETWORK = "dnsServiceIp: 10.8.0.10, serviceCidr: 10.8.0.0/16"
         "tags: {secure: a, b: HIDDEN}",
     ],
 )
-def test_a_stack_file_with_secrets_is_read_as_by_the_program(said: str) -> None:
+def test_a_stack_file_with_secrets_is_read_as_by_the_program(text: str) -> None:
     """Preflight refused stack files that `pulumi up` takes."""
-    file = parse(f"config: {{aks-gpu:{said}}}".replace("HIDDEN", "{secure: x}"), "x")
+    file = parse(f"config: {{aks-gpu:{text}}}".replace("HIDDEN", "{secure: x}"), "x")
     load(as_the_engine_hands_it_over(file.config), pytest.fail)
 
 
 def test_an_encrypted_feature_header_is_left_out() -> None:
     headers = "{AKSHTTPCustomFeatures: {secure: x}, A: {secure: y}}"
     file = parse(f"config: {{aks-gpu:systemPool: {{customHeaders: {headers}}}}}", "x")
-    (told,) = as_the_engine_hands_it_over(file.config).values()
-    assert told == '{"customHeaders": {"A": "secret"}}'
+    (value,) = as_the_engine_hands_it_over(file.config).values()
+    assert value == '{"customHeaders": {"A": "secret"}}'
 
 
-@pytest.mark.parametrize("said", ["[gpu/dev]", "{imports: [gpu/dev]}", "[gpu: {merge: false}]"])
-def test_a_file_with_values_from_an_environment_is_not_complete(said: str) -> None:
+@pytest.mark.parametrize(
+    "environment", ["[gpu/dev]", "{imports: [gpu/dev]}", "[gpu: {merge: false}]"]
+)
+def test_a_file_with_values_from_an_environment_is_not_complete(environment: str) -> None:
     """It was judged by the defaults of what the environment says."""
     with pytest.raises(ElsewhereError, match="takes values from an environment of Pulumi ESC"):
-        parse(f"environment: {said}", "Pulumi.dev.yaml").require_whole()
+        parse(f"environment: {environment}", "Pulumi.dev.yaml").require_whole()
     parse("environment: []", "x").require_whole()
 
 

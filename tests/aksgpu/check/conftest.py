@@ -35,7 +35,7 @@ class Checked:
 
     code: int
     printed: str
-    said: str
+    progress: str
 
     @property
     def document(self) -> Body:

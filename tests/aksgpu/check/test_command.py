@@ -52,9 +52,9 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def ended(command: subprocess.Popen[str]) -> Checked:
-    printed, said = command.communicate(timeout=PATIENCE)
-    assert "Traceback" not in said
-    return Checked(command.returncode, printed, said)
+    output, progress = command.communicate(timeout=PATIENCE)
+    assert "Traceback" not in progress
+    return Checked(command.returncode, output, progress)
 
 
 def started_job(site: Site) -> str:
@@ -131,14 +131,14 @@ def test_refused_credentials_are_reported(site: Site, start: Start, tmp_path: Pa
     file.write_text(yaml.safe_dump(config))
     checked = ended(start("--kubeconfig", file, "--json"))
     checked.only("credentials-refused")
-    assert "no-such-secret" not in checked.printed + checked.said
+    assert "no-such-secret" not in checked.printed + checked.progress
 
 
 @pytest.mark.long
 def test_progress_is_written_to_stderr(site: Site, start: Start) -> None:
     checked = ended(start("--kubeconfig", site.kubeconfig, "--json"))
     assert json.loads(checked.printed)["cause"] == "no-gpu-pool"
-    assert "Checking the GPUs" in checked.said
+    assert "Checking the GPUs" in checked.progress
 
 
 def test_a_stack_without_a_rehearsal_is_reported(start: Start, tmp_path: Path) -> None:
@@ -152,4 +152,4 @@ def test_a_stack_without_a_rehearsal_is_reported(start: Start, tmp_path: Path) -
 def test_rehearsal_and_kubeconfig_exclude_each_other(start: Start, tmp_path: Path) -> None:
     checked = ended(start("--rehearsal", "--kubeconfig", tmp_path / "kubeconfig"))
     assert checked.code == 2
-    assert "omit --rehearsal" in checked.said
+    assert "omit --rehearsal" in checked.progress

@@ -310,7 +310,7 @@ def test_the_sample_job_reports_its_device(site: Site) -> None:
     assert job["lastStep"] == 490
     assert 0.9 < job["accuracy"] < 1
     assert job["log"][-1] == "Done after 500 steps."
-    stages = [line for line in checked.said.splitlines() if line.startswith(("The job", "It"))]
+    stages = [line for line in checked.progress.splitlines() if line.startswith(("The job", "It"))]
     assert [line.split()[:3] for line in stages] == [
         ["The", "job", job["name"]],
         ["It", "is", "placed"],

@@ -74,7 +74,7 @@ def test_the_stacks_kubeconfig_is_neither_printed_nor_kept(site: Site, own: Benc
     assert len(secrets) == 3
     for json_wanted in (True, False):
         checked = check(own, json=json_wanted)
-        assert not any(secret in checked.printed + checked.said for secret in secrets)
+        assert not any(secret in checked.printed + checked.progress for secret in secrets)
 
 
 def test_a_stack_without_a_kubeconfig_is_reported(own: Bench) -> None:

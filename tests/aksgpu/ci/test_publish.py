@@ -34,16 +34,16 @@ class Server:
     def answer(self, method: str, path: str, content: Any) -> Any:
         parts = urlsplit(path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-        what = parts.path.removeprefix(f"/repos/{REPOSITORY}/")
-        self.asked.append((method, what))
-        if what == "pulls":
+        resource = parts.path.removeprefix(f"/repos/{REPOSITORY}/")
+        self.asked.append((method, resource))
+        if resource == "pulls":
             assert query["state"] == "open"
             return [pull for pull in self.pulls if pull["head"]["label"] == query["head"]]
         if method == "PATCH":
-            (comment,) = [c for c in self.comments if what == f"issues/comments/{c['id']}"]
+            (comment,) = [c for c in self.comments if resource == f"issues/comments/{c['id']}"]
             comment["body"] = content["body"]
             return comment
-        assert what == "issues/7/comments"
+        assert resource == "issues/7/comments"
         if method == "POST":
             self.comments.append(comment_by("github-actions[bot]", content["body"]))
             return self.comments[-1]

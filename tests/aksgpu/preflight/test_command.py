@@ -28,7 +28,7 @@ class Ended:
 
     code: int
     printed: str
-    said: str
+    progress: str
 
     @property
     def cause(self) -> Cause:
@@ -80,7 +80,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
                 own.setenv(name, value)
             code = command.preflight("test", None, None, as_json=as_json)
         ended = Ended(code, *capsys.readouterr())
-        assert "Traceback" not in ended.said
+        assert "Traceback" not in ended.progress
         return ended
 
     return preflight
@@ -106,7 +106,7 @@ def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_p
     with started(tmp_path, "test", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"}) as asks:
         ended = end(asks)
     assert ended.cause is Cause.CREDENTIALS_REFUSED
-    assert "so-secret" not in ended.printed + ended.said
+    assert "so-secret" not in ended.printed + ended.progress
     ended = run(ARM_METADATA_HOSTNAME="localhost:9", ARM_SUBSCRIPTION_ID="s")
     assert ended.cause is Cause.AZURE_UNREACHABLE
 

@@ -48,7 +48,7 @@ def ended() -> int:
 
 class Locks:
     def __init__(self, state: Path) -> None:
-        self.state, self.said = state, list[str]()
+        self.state, self.messages = state, list[str]()
 
     def add(self, name: str, text: str | None = None, **more: Any) -> Path:
         file = self.state / ".pulumi" / "locks" / "organization" / "aks-gpu" / "dev" / name
@@ -58,7 +58,7 @@ class Locks:
         return file
 
     def lift(self, stack: str = "dev") -> None:
-        lift_locks(stack, self.state, self.said.append)
+        lift_locks(stack, self.state, self.messages.append)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_dead_engine_holds_no_lock(locks: Locks, ended: int) -> None:
     assert all(file.exists() for file in files)
     locks.lift()
     assert not any(file.exists() for file in files)
-    assert locks.said == ["An earlier update was killed; its lock is removed."] * 2
+    assert locks.messages == ["An earlier update was killed; its lock is removed."] * 2
     locks.lift()
 
 

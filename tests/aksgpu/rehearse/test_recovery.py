@@ -81,7 +81,7 @@ class Story:
 
     bench: PreviewBench
     faults: Faults
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def killed(self, text: str, moment: Moment) -> None:
         self.faults.script({"method": moment.method, "path": moment.path, **moment.answer})
@@ -108,7 +108,7 @@ class Story:
         """Recovers as `make rehearse` does; Azure is done no sooner than somebody waits for it."""
 
         def say(line: str) -> None:
-            self.said.append(line)
+            self.messages.append(line)
             if line.startswith("Waiting for Azure"):
                 self.faults.lift()
 

@@ -34,12 +34,12 @@ def price_list(prices: Mapping[str, float]) -> Iterator[str]:
             region = re.findall(r"armRegionName eq '(\w+)'", asked)[0]
             sizes = re.findall(r"armSkuName eq '(\w+)'", asked)
             rows = [row(size, prices[size], region) for size in sizes if size in prices]
-            said = json.dumps({"BillingCurrency": "USD", "Items": rows}).encode()
+            body = json.dumps({"BillingCurrency": "USD", "Items": rows}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(said)))
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(said)
+            self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
             pass

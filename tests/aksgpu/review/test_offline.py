@@ -120,11 +120,11 @@ def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Pa
 
     def write(*pools: dict[str, Any], encrypted: str = "v1:abc") -> None:
         secret = {"secure": encrypted}
-        said: dict[str, Any] = {
+        content: dict[str, Any] = {
             "config": {"aks-gpu:gpuPools": [*pools], "aks-gpu:tags": {"team": secret}}
         }
-        said["config"] |= {"azure-native:clientSecret": secret}
-        (project / "Pulumi.old.yaml").write_text(yaml.safe_dump(said))
+        content["config"] |= {"azure-native:clientSecret": secret}
+        (project / "Pulumi.old.yaml").write_text(yaml.safe_dump(content))
 
     project = own_program(tmp_path / "project", "old")
     write(old, own)

@@ -118,8 +118,8 @@ def test_a_pool_that_changes_its_provider_counts_before_and_after() -> None:
 def test_unknown_values_are_reported_as_unknown(
     pool: dict[str, Any], size: str, nodes: Span | None
 ) -> None:
-    ((told, _, after, _, gpus),) = rows(step("create", "a", None, pool))
-    assert (told, after, gpus) == (size, nodes, None)
+    ((size_name, _, after, _, gpus),) = rows(step("create", "a", None, pool))
+    assert (size_name, after, gpus) == (size, nodes, None)
 
 
 @pytest.mark.parametrize("profiles", [UNKNOWN, [UNKNOWN]])

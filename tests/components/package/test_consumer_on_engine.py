@@ -116,9 +116,9 @@ def test_the_engine_downloads_the_plug_ins(consumer: Consumer) -> None:
     schemas[PACKAGE] = consumer.schema("aks_preview")
     for package, folder in PACKAGES.items():
         assert (consumer.environment_of(folder) / "bin" / "python").exists()
-        said = schemas[package]
-        assert (said["name"], said["version"]) == (package, VERSION)
-        assert said["pluginDownloadURL"] == f"git://{HOST}/{REPOSITORY}/{folder}"
+        schema = schemas[package]
+        assert (schema["name"], schema["version"]) == (package, VERSION)
+        assert schema["pluginDownloadURL"] == f"git://{HOST}/{REPOSITORY}/{folder}"
     [packages] = consumer.environment_of("aks_preview").glob("lib/*/site-packages")
     assert all((packages / name).exists() for name in ("azure", "pulumi"))
     assert not (packages / "pulumi_azure_native").exists()

@@ -49,18 +49,18 @@ SIMPLE = {
 def of_kind(kind: str) -> st.SearchStrategy[Any]:
     """Values of a kind; some are nulls."""
     container, _, inner = kind.partition(" of ")
-    found = SIMPLE.get(kind)
+    strategy = SIMPLE.get(kind)
     if container == "list":
-        found = st.lists(deferred(inner), max_size=3)
+        strategy = st.lists(deferred(inner), max_size=3)
     if container == "map":
-        found = st.dictionaries(NAMES, deferred(inner), max_size=3)
-    if found is None:
+        strategy = st.dictionaries(NAMES, deferred(inner), max_size=3)
+    if strategy is None:
         fields = aks_types()[kind]
         names = st.lists(st.sampled_from(sorted(fields)), max_size=3, unique=True)
-        found = names.flatmap(
+        strategy = names.flatmap(
             lambda some: st.fixed_dictionaries({name: deferred(fields[name]) for name in some})
         )
-    return found | st.none()
+    return strategy | st.none()
 
 
 def deferred(kind: str) -> st.SearchStrategy[Any]:
@@ -96,8 +96,8 @@ def with_value(body: Any, path: Path, value: Any) -> Any:
 
 def twisted(kind: str, body: dict[str, Any]) -> st.SearchStrategy[Any]:
     """A body that is right but, maybe, for the values at a few places."""
-    found = sorted(places(kind), key=str)
-    twist = st.sampled_from(found).flatmap(
+    paths = sorted(places(kind), key=str)
+    twist = st.sampled_from(paths).flatmap(
         lambda place: st.tuples(st.just(place[0]), of_kind(place[1]) | ANYTHING)
     )
     return st.lists(twist, min_size=1, max_size=3).map(

@@ -101,11 +101,11 @@ PRINTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("command", PRINTS)
 def test_az_prints_expected_output(way: Way, command: str) -> None:
-    found = run(way, command)
+    output = run(way, command)
     if isinstance(PRINTS[command], str):
-        assert PRINTS[command] in found
+        assert PRINTS[command] in output
     else:
-        assert found == PRINTS[command]
+        assert output == PRINTS[command]
 
 
 T4 = "--node-vm-size Standard_NC4as_T4_v3"
@@ -132,9 +132,9 @@ REFUSED: dict[str, str] = {
 @pytest.mark.parametrize("command", REFUSED)
 def test_az_reports_refusals(way: Way, command: str) -> None:
     """Nearly all of these ended well here alone."""
-    said = way.runner.attempt(*shlex.split(command))
-    assert said.code not in (0, 2), said
-    assert REFUSED[command] in said.err
+    outcome = way.runner.attempt(*shlex.split(command))
+    assert outcome.code not in (0, 2), outcome
+    assert REFUSED[command] in outcome.err
 
 
 def test_az_creates_scales_upgrades_and_deletes_a_gpu_pool(way: Way) -> None:
@@ -198,11 +198,11 @@ def test_two_taints_of_one_key_and_effect_end_an_operation(way: Way) -> None:
     """The command waited without end, and nothing but the group could be deleted."""
     pool = "-g gpus --cluster-name c -n taints"
     taints = "sku=gpu:NoSchedule,sku=a100:NoSchedule"
-    said = way.runner.attempt(
+    outcome = way.runner.attempt(
         *f"az aks nodepool add {pool} {T4} --node-count 1 --node-taints {taints}".split()
     )
-    assert said.code == 1
-    assert "taint" in said.err.lower()
+    assert outcome.code == 1
+    assert "taint" in outcome.err.lower()
     run(way, f"az aks nodepool delete {pool}")
 
 
@@ -279,11 +279,11 @@ def test_az_aborts_an_operation(way: Way) -> None:
 
 def test_az_reports_unsupported_requests_without_a_404(way: Way) -> None:
     """`az` ended with 3, as if the cluster were not there."""
-    said = way.runner.attempt(
+    outcome = way.runner.attempt(
         *["az", "aks", "maintenanceconfiguration", "list", "-g", "gpus", "--cluster-name", "c"]
     )
-    assert said.code == 1
-    assert "The rehearsal does not have GET" in said.err
+    assert outcome.code == 1
+    assert "The rehearsal does not have GET" in outcome.err
 
 
 def test_az_polls_every_thirty_seconds_without_retry_after(way: Way) -> None:

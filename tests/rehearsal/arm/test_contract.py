@@ -82,12 +82,12 @@ def test_aks_writes_resourcegroups_in_lower_case_and_resource_manager_does_not(
     aks_id = f"{azure.subscription}{cluster}".replace("/resourceGroups/", "/resourcegroups/")
     group = cluster.partition("/providers/")[0]
 
-    found = azure.call("GET", f"{cluster}{V}").body
+    body = azure.call("GET", f"{cluster}{V}").body
     listed = azure.call("GET", f"{group}/providers/Microsoft.ContainerService/managedClusters{V}")
-    for one in (found, *listed.body["value"]):
+    for one in (body, *listed.body["value"]):
         assert one["id"] == aks_id
         assert one["type"] == "Microsoft.ContainerService/ManagedClusters"
-    identity = found["properties"]["identityProfile"]["kubeletidentity"]["resourceId"]
+    identity = body["properties"]["identityProfile"]["kubeletidentity"]["resourceId"]
     assert identity.startswith(f"{azure.subscription}/resourcegroups/MC_")
 
     pool_type = "Microsoft.ContainerService/managedClusters/agentPools"
@@ -96,8 +96,8 @@ def test_aks_writes_resourcegroups_in_lower_case_and_resource_manager_does_not(
     assert {pool["type"] for pool in pools} == {pool_type}
     assert put.body["id"] == f"{aks_id}/agentPools/gpu"
 
-    found = azure.call("GET", f"{group.lower()}{V}").body
-    assert found["id"] == f"{azure.subscription}{group}"
+    body = azure.call("GET", f"{group.lower()}{V}").body
+    assert body["id"] == f"{azure.subscription}{group}"
 
 
 def test_a_body_that_is_not_an_object_is_refused(azure: Any, group: str) -> None:

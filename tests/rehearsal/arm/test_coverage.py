@@ -133,16 +133,16 @@ def _tests_of(file: Path) -> frozenset[str]:
 
 def faults(row: dict[str, Any]) -> list[str]:
     """Returns what is wrong with a row."""
-    found = [f"no {name}" for name in ("id", "aks", "source", "here") if not row.get(name)]
-    found += [f"unknown field {name}" for name in sorted(set(row) - FIELDS)]
+    problems = [f"no {name}" for name in ("id", "aks", "source", "here") if not row.get(name)]
+    problems += [f"unknown field {name}" for name in sorted(set(row) - FIELDS)]
     if row.get("here") not in NEEDS:
-        found.append(f"here is none of {', '.join(NEEDS)}")
-    found += [f"no {name}" for name in NEEDS.get(row.get("here", ""), ()) if not row.get(name)]
+        problems.append(f"here is none of {', '.join(NEEDS)}")
+    problems += [f"no {name}" for name in NEEDS.get(row.get("here", ""), ()) if not row.get(name)]
     for test in row.get("tests", ()):
         file, _, name = test.partition("::")
         if not (ROOT / file).is_file() or name not in _tests_of(ROOT / file):
-            found.append(f"no test {test}")
-    return found
+            problems.append(f"no test {test}")
+    return problems
 
 
 @pytest.mark.parametrize("name", PARTS)

@@ -32,8 +32,8 @@ def script(azure: Azure) -> Iterator[Script]:
 
 
 def state(azure: Azure, pool: str) -> str:
-    got = azure.call("GET", pool).body
-    return str(got["properties"]["provisioningState"])
+    body = azure.call("GET", pool).body
+    return str(body["properties"]["provisioningState"])
 
 
 def test_a_fault_replaces_an_answer_as_often_as_scripted(

@@ -17,10 +17,10 @@ CLUSTERS = "providers/Microsoft.ContainerService/managedClusters"
 
 def pages(azure: Azure, path: str) -> list[Any]:
     """All pages of a list, followed to the last."""
-    found = [azure.call("GET", path).body]
-    while "nextLink" in found[-1]:
-        found.append(azure.call("GET", azure.below(found[-1]["nextLink"])).body)
-    return found
+    read_pages = [azure.call("GET", path).body]
+    while "nextLink" in read_pages[-1]:
+        read_pages.append(azure.call("GET", azure.below(read_pages[-1]["nextLink"])).body)
+    return read_pages
 
 
 @pytest.mark.parametrize("which", ["pools", "clusters of a group", "clusters"])
@@ -33,11 +33,11 @@ def test_the_last_page_of_a_list_is_empty(
         "clusters of a group": f"/resourceGroups/{group}/{CLUSTERS}",
         "clusters": f"/{CLUSTERS}",
     }[which]
-    found = pages(azure, path + V)
-    assert len(found) > 1
-    assert all(page["value"] for page in found[:-1])
-    assert found[-1] == {"value": []}
-    query = parse_qs(urlsplit(found[0]["nextLink"]).query)
+    listed = pages(azure, path + V)
+    assert len(listed) > 1
+    assert all(page["value"] for page in listed[:-1])
+    assert listed[-1] == {"value": []}
+    query = parse_qs(urlsplit(listed[0]["nextLink"]).query)
     assert query["skipToken"] == query["$skipToken"]
     assert query["api-version"] == [API_VERSION]
     assert azure.call("GET", f"{path}{V}&$skipToken=first").status == 400
@@ -75,7 +75,7 @@ def tagged(azure: Azure) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("filter_", "found"),
+    ("filter_", "expected"),
     [
         ("tagName eq 'team' and tagValue eq 'ml'", {"ml"}),
         ("tagname eq 'TEAM'", {"ml", "other"}),
@@ -86,12 +86,12 @@ def tagged(azure: Azure) -> dict[str, str]:
     ],
 )
 def test_groups_are_filtered_by_tag(
-    azure: Azure, group: str, tagged: dict[str, str], filter_: str, found: set[str]
+    azure: Azure, group: str, tagged: dict[str, str], filter_: str, expected: set[str]
 ) -> None:
     """`az group list --tag team=ml` listed every group, and what deleted those took all."""
     listed = azure.call("GET", f"/resourceGroups{GROUPS}&$filter={quote(filter_)}").body["value"]
     names = {one["name"] for one in listed}
-    assert names & set(tagged.values()) == {tagged[kind] for kind in found}
+    assert names & set(tagged.values()) == {tagged[kind] for kind in expected}
     assert (group in names) is not filter_.startswith("tag")
 
 
@@ -113,11 +113,11 @@ def test_top_limits_the_number_of_groups(azure: Azure, tagged: dict[str, str]) -
 def test_resources_of_a_group_are_listed(azure: Azure, group: str, cluster: str) -> None:
     """As Resource Manager knows them: clusters, and not what lies in them."""
     name = cluster.rpartition("/")[2]
-    [found] = azure.resources.resources.list_by_resource_group(group)
-    assert (found.name, found.type) == (name, "Microsoft.ContainerService/managedClusters")
-    assert found.id == f"{azure.subscription}{cluster}"
+    [resource] = azure.resources.resources.list_by_resource_group(group)
+    assert (resource.name, resource.type) == (name, "Microsoft.ContainerService/managedClusters")
+    assert resource.id == f"{azure.subscription}{cluster}"
     everywhere = [item.id for item in azure.resources.resources.list()]
-    assert found.id in everywhere
+    assert resource.id in everywhere
     kind = "resourceType eq 'Microsoft.ContainerService/managedClusters'"
     for text, is_found in (
         (kind, True),
@@ -128,13 +128,13 @@ def test_resources_of_a_group_are_listed(azure: Azure, group: str, cluster: str)
     ):
         listed = azure.resources.resources.list(filter=text, expand="provisioningState")
         states = {item.id: item.provisioning_state for item in listed}
-        assert states.get(found.id) == ("Succeeded" if is_found else None)
+        assert states.get(resource.id) == ("Succeeded" if is_found else None)
     assert azure.call("GET", f"/resourceGroups/none-such/resources{GROUPS}").status == 404
 
 
 def test_locations_of_a_subscription_are_listed(azure: Azure) -> None:
-    found = azure.call("GET", f"/locations{GROUPS}").body["value"]
-    [eastus] = [one for one in found if one["name"] == "eastus"]
+    locations = azure.call("GET", f"/locations{GROUPS}").body["value"]
+    [eastus] = [one for one in locations if one["name"] == "eastus"]
     assert eastus["displayName"] == "East US"
     assert eastus["id"] == f"{azure.subscription}/locations/eastus"
     assert len(eastus["availabilityZoneMappings"]) == 3
@@ -142,8 +142,8 @@ def test_locations_of_a_subscription_are_listed(azure: Azure) -> None:
 
 def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) -> None:
     """It had no locations, and the caller's version alone."""
-    found = azure.call("GET", f"/providers/Microsoft.ContainerService{GROUPS}").body
-    assert list(found) == [
+    provider = azure.call("GET", f"/providers/Microsoft.ContainerService{GROUPS}").body
+    assert list(provider) == [
         "id",
         "namespace",
         "authorizations",
@@ -151,8 +151,8 @@ def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) 
         "registrationState",
         "registrationPolicy",
     ]
-    assert found["authorizations"]
-    kinds = {kind["resourceType"]: kind for kind in found["resourceTypes"]}
+    assert provider["authorizations"]
+    kinds = {kind["resourceType"]: kind for kind in provider["resourceTypes"]}
     clusters = kinds["managedClusters"]
     assert "East US" in clusters["locations"]
     assert {"2017-08-31", "2025-09-01", API_VERSION} <= set(clusters["apiVersions"])
@@ -163,9 +163,9 @@ def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) 
 def test_kubernetes_versions_have_the_format_of_aks(shop: Azure) -> None:
     """Both marks stood with every version, and long-term versions went one minor further."""
     path = f"/providers/Microsoft.ContainerService/locations/eastus/kubernetesVersions{V}"
-    found = shop.call("GET", path).body
-    assert found.keys() == {"values"}
-    by_name = {one["version"]: one for one in found["values"]}
+    body = shop.call("GET", path).body
+    assert body.keys() == {"values"}
+    by_name = {one["version"]: one for one in body["values"]}
     assert list(by_name) == sorted(by_name, reverse=True)
     assert [name for name, one in by_name.items() if "isDefault" in one] == ["1.35"]
     assert not [one for one in by_name.values() if "isPreview" in one]

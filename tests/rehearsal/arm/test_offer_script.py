@@ -18,8 +18,8 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import ScriptError, WatchedFile, parse_script
 
 
-def offers(said: dict[str, Any], era: Era = Era.TODAY) -> Offers:
-    return Offers(era, TypeAdapter(OfferScript).validate_python(said))
+def offers(script: dict[str, Any], era: Era = Era.TODAY) -> Offers:
+    return Offers(era, TypeAdapter(OfferScript).validate_python(script))
 
 
 def test_the_first_matching_line_applies() -> None:
@@ -28,22 +28,22 @@ def test_the_first_matching_line_applies() -> None:
         {"name": "c*", "limit": 2},
         {"name": "*", "location": "east*", "limit": 3},
     ]
-    found = offers({"limits": lines})
-    assert found.limit("cores", "eastus") == 1
-    assert found.limit("cores", "westus") == 2
-    assert found.limit("lowPriorityCores", "eastus2") == 3
-    assert found.limit("lowPriorityCores", "westus") == 100_000
+    offer = offers({"limits": lines})
+    assert offer.limit("cores", "eastus") == 1
+    assert offer.limit("cores", "westus") == 2
+    assert offer.limit("lowPriorityCores", "eastus2") == 3
+    assert offer.limit("lowPriorityCores", "westus") == 100_000
 
 
 def test_an_unknown_location_or_size_has_no_offer() -> None:
-    found = offers({})
-    assert found.find("standard_NC8AS_t4_v3", "eastus") is not None
-    assert found.find("Standard_NC8as_T4_v3", "atlantis") is None
-    assert found.find("Standard_NC8as_T4", "eastus") is None
+    offer = offers({})
+    assert offer.find("standard_NC8AS_t4_v3", "eastus") is not None
+    assert offer.find("Standard_NC8as_T4_v3", "atlantis") is None
+    assert offer.find("Standard_NC8as_T4", "eastus") is None
 
 
 @pytest.mark.parametrize(
-    ("era", "said", "is_offered"),
+    ("era", "script", "is_offered"),
     [
         (Era.TODAY, {}, False),
         (Era.TODAY, {"today": "2026-09-29"}, True),
@@ -53,10 +53,10 @@ def test_an_unknown_location_or_size_has_no_offer() -> None:
     ],
 )
 def test_a_size_is_offered_until_it_is_retired(
-    era: Era, said: dict[str, Any], is_offered: bool
+    era: Era, script: dict[str, Any], is_offered: bool
 ) -> None:
     """The day is the script's, or else the era's: a base can be brought up as of an earlier day."""
-    assert (offers(said, era).find("Standard_NV12s_v3", "eastus") is not None) is is_offered
+    assert (offers(script, era).find("Standard_NV12s_v3", "eastus") is not None) is is_offered
 
 
 def test_a_changed_or_deleted_script_is_noticed(tmp_path: Path) -> None:

@@ -44,13 +44,13 @@ def here(**line: Any) -> dict[str, Any]:
 def test_an_update_fails_for_quota_and_continues_with_more_quota(bench: Bench) -> None:
     try:
         bench.cloud.offer({"limits": [here(name="Standard NCASv3_T4 Family", limit=8)]})
-        said = bench.up(PROGRAM, fails=True)
-        assert "Insufficient vcpu quota requested 16, remaining 8" in said
+        output = bench.up(PROGRAM, fails=True)
+        assert "Insufficient vcpu quota requested 16, remaining 8" in output
         assert set(bench.resources()) == MADE
 
         bench.cloud.offer({"sizes": [here(size=T4, **{"is": "soldOut"})]})
-        said = bench.up(PROGRAM, fails=True)
-        assert "SkuNotAvailable" in said
+        output = bench.up(PROGRAM, fails=True)
+        assert "SkuNotAvailable" in output
         # Azure has the pool, if not its nodes, and so the state has it.
         assert set(bench.resources()) == MADE | {"pool"}
     finally:

@@ -132,14 +132,14 @@ def test_the_status_of_an_operation_is_its_current_step(
 
     for name, (at, content) in requests.items():
         made = azure.call("PUT", f"{at}{V}", content)
-        said: list[str] = []
+        statuses: list[str] = []
 
-        def is_over(got: Any, said: list[str] = said) -> bool:
-            said.append(re.sub(r"\d/", "N/", got.body["status"]))
-            return got.body["status"] in ENDED
+        def is_over(answer: Any, statuses: list[str] = statuses) -> bool:
+            statuses.append(re.sub(r"\d/", "N/", answer.body["status"]))
+            return answer.body["status"] in ENDED
 
         done = azure.wait(azure.below(made.headers["Azure-AsyncOperation"]), is_over)
-        steps = list(dict.fromkeys(said))
+        steps = list(dict.fromkeys(statuses))
         # Any may be missing on a busy machine; the order stands.
         assert steps == [step for step in STEPS[name] if step in steps]
         assert len(steps) > 2

@@ -17,16 +17,16 @@ def query(*names: str, location: str = "eastus") -> str:
     )
 
 
-def ask(azure: Any, wanted: str, more: str = "", method: str = "GET") -> Any:
-    return azure.call(method, f"{PATH}?$filter={quote(wanted)}{more}", token=None)
+def ask(azure: Any, filter_text: str, more: str = "", method: str = "GET") -> Any:
+    return azure.call(method, f"{PATH}?$filter={quote(filter_text)}{more}", token=None)
 
 
-def items(azure: Any, wanted: str) -> list[dict[str, Any]]:
-    reply = ask(azure, wanted)
+def items(azure: Any, filter_text: str) -> list[dict[str, Any]]:
+    reply = ask(azure, filter_text)
     assert reply.status == 200, reply
-    found: list[dict[str, Any]] = reply.body["Items"]
-    assert reply.body["Count"] == len(found)
-    return found
+    rows: list[dict[str, Any]] = reply.body["Items"]
+    assert reply.body["Count"] == len(rows)
+    return rows
 
 
 def test_prices_are_public_and_marked_as_made_up(shop: Any) -> None:
@@ -40,10 +40,10 @@ def test_prices_are_public_and_marked_as_made_up(shop: Any) -> None:
 
 
 def test_a_size_has_rows_for_linux_windows_and_spot(shop: Any) -> None:
-    found = items(shop, query(T4))
+    rows = items(shop, query(T4))
     linux = "Virtual Machines NCASv3_T4 Series"
     windows = f"{linux} Windows"
-    assert [(row["type"], row["productName"], row["skuName"]) for row in found] == [
+    assert [(row["type"], row["productName"], row["skuName"]) for row in rows] == [
         ("Consumption", linux, "NC8as T4 v3"),
         ("Consumption", linux, "NC8as T4 v3 Spot"),
         ("Consumption", linux, "NC8as T4 v3 Low Priority"),
@@ -51,8 +51,8 @@ def test_a_size_has_rows_for_linux_windows_and_spot(shop: Any) -> None:
         ("Consumption", windows, "NC8as T4 v3 Spot"),
         ("Consumption", windows, "NC8as T4 v3 Low Priority"),
     ]
-    assert {row["unitOfMeasure"] for row in found} == {"1 Hour"}
-    assert len({row["meterId"] for row in found}) == 6
+    assert {row["unitOfMeasure"] for row in rows} == {"1 Hour"}
+    assert len({row["meterId"] for row in rows}) == 6
 
 
 def test_a_row_has_the_fields_of_azures_price_list(shop: Any) -> None:
@@ -97,16 +97,16 @@ def test_several_sizes_are_listed_in_pages(shop: Any) -> None:
     names = ("Standard_NC4as_T4_v3", T4, "Standard_D4ds_v5")
     shop.cloud.offer({"pageSize": 7})
     reply = ask(shop, query(*names))
-    found, links = reply.body["Items"], []
+    rows, links = reply.body["Items"], []
     while link := reply.body["NextPageLink"]:
         links.append(link)
         assert "&$skip=" in link
         reply = shop.call("GET", "/" + link.removeprefix(shop.cloud.url), token=None)
         assert reply.status == 200, reply
-        found += reply.body["Items"]
+        rows += reply.body["Items"]
     assert len(links) == 2
-    assert {row["armSkuName"] for row in found} == set(names)
-    assert len({row["meterId"] for row in found}) == 18
+    assert {row["armSkuName"] for row in rows} == set(names)
+    assert len({row["meterId"] for row in rows}) == 18
 
 
 def test_sizes_that_are_not_offered_have_no_price(shop: Any) -> None:
@@ -117,7 +117,7 @@ def test_sizes_that_are_not_offered_have_no_price(shop: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "more", "method"),
+    ("filter_text", "more", "method"),
     [
         ("armSkuName in ('a')", "", "GET"),
         (f"armSkuName eq '{T4}'", "", "GET"),
@@ -129,8 +129,8 @@ def test_sizes_that_are_not_offered_have_no_price(shop: Any) -> None:
         (query(T4), "", "PUT"),
     ],
 )
-def test_any_other_query_is_refused(shop: Any, wanted: str, more: str, method: str) -> None:
-    refused = ask(shop, wanted, more, method)
+def test_any_other_query_is_refused(shop: Any, filter_text: str, more: str, method: str) -> None:
+    refused = ask(shop, filter_text, more, method)
     assert (refused.status, refused.body["Error"]["Code"]) == (400, "BadRequest")
 
 

@@ -50,12 +50,12 @@ def test_a_cluster_from_creation_to_deletion(azure: Any, group: str, cluster_bod
 
 def test_a_pool_from_creation_to_deletion(azure: Any, group: str, cluster: str) -> None:
     pools, name = azure.aks.agent_pools, cluster.rpartition("/")[2]
-    wanted = {"properties": {"vmSize": "Standard_NC6", "count": 1}}
-    poller = pools.begin_create_or_update(group, name, "gpu", wanted)
+    body = {"properties": {"vmSize": "Standard_NC6", "count": 1}}
+    poller = pools.begin_create_or_update(group, name, "gpu", body)
     assert poller.result().properties.provisioning_state == "Succeeded"
     assert [pool.name for pool in pools.list(group, name)] == ["system", "gpu"]
-    wanted["properties"]["count"] = 3
-    assert pools.begin_create_or_update(group, name, "gpu", wanted).result().properties.count == 3
+    body["properties"]["count"] = 3
+    assert pools.begin_create_or_update(group, name, "gpu", body).result().properties.count == 3
     pools.begin_delete(group, name, "gpu").result()
     assert [pool.name for pool in pools.list(group, name)] == ["system"]
     pools.begin_delete(group, name, "gpu").result()
@@ -134,8 +134,8 @@ def test_the_sdk_reads_both_shapes_of_error(azure: Any, group: str, cluster: str
 def test_a_running_operation_is_visible_and_refuses_another(slow_azure: Any, held: str) -> None:
     group, name = held.split("/")[2], held.rpartition("/")[2]
     pools = slow_azure.aks.agent_pools
-    wanted = {"properties": {"vmSize": "Standard_NC6"}}
-    poller = pools.begin_create_or_update(group, name, "gpu", wanted, polling_interval=0)
+    body = {"properties": {"vmSize": "Standard_NC6"}}
+    poller = pools.begin_create_or_update(group, name, "gpu", body, polling_interval=0)
     assert not poller.done()
     assert pools.get(group, name, "gpu").properties.provisioning_state == "Creating"
     with pytest.raises(ResourceExistsError, match="OperationNotAllowed"):

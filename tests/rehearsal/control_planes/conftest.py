@@ -53,9 +53,9 @@ class Cluster:
         body = new_cluster(**(properties or {"agentPoolProfiles": [SYSTEM_POOL]}))
         return self._put(self.path, body)
 
-    def put_pool(self, name: str, headers: dict[str, str] | None = None, **wanted: Any) -> Body:
+    def put_pool(self, name: str, headers: dict[str, str] | None = None, **properties: Any) -> Body:
         """Creates or changes a pool; returns it once that has succeeded."""
-        body = {"properties": {"vmSize": "Standard_D4ds_v5", "count": 1, **wanted}}
+        body = {"properties": {"vmSize": "Standard_D4ds_v5", "count": 1, **properties}}
         return self._put(f"{self.path}/agentPools/{name}", body, headers)
 
     def _put(self, path: str, body: Body, headers: dict[str, str] | None = None) -> Body:
@@ -106,8 +106,8 @@ class Cluster:
         output: str = done.stdout
         return output
 
-    def objects(self, *what: str) -> list[Body]:
-        items: list[Body] = json.loads(self.kubectl("get", *what, "-o", "json"))["items"]
+    def objects(self, *arguments: str) -> list[Body]:
+        items: list[Body] = json.loads(self.kubectl("get", *arguments, "-o", "json"))["items"]
         return items
 
     def nodes(self, pool: str) -> list[Body]:
@@ -160,7 +160,7 @@ def parts_of(home: Path) -> dict[str, int]:
 
 
 def _programs(home: Path) -> dict[int, str]:
-    found = {}
+    programs = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes()
@@ -168,8 +168,8 @@ def _programs(home: Path) -> dict[int, str]:
         except OSError:
             continue
         if f"{home}/kubernetes".encode() in line and state != "Z":
-            found[int(folder.name)] = Path(line.split(b"\0")[0].decode()).name
-    return found
+            programs[int(folder.name)] = Path(line.split(b"\0")[0].decode()).name
+    return programs
 
 
 NewCluster = Callable[..., Cluster]

@@ -115,9 +115,9 @@ def test_kubeconfigs_contain_all_that_a_client_needs(today: Cluster) -> None:
         ("Admin", f"clusterAdmin_{group}_{name}", name),
     ):
         config: Any = yaml.safe_load(today.credentials(role))
-        [found] = config["users"]
-        assert found["name"] == user
-        assert {"client-certificate-data", "client-key-data"} <= found["user"].keys()
+        [entry] = config["users"]
+        assert entry["name"] == user
+        assert {"client-certificate-data", "client-key-data"} <= entry["user"].keys()
         assert config["current-context"] == context
         assert config["clusters"][0]["name"] == name
         assert config["clusters"][0]["cluster"]["server"].startswith("https://127.0.0.1:")

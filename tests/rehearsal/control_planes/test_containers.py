@@ -78,8 +78,13 @@ class Lived:
         if change is None:
             return False
         status = self.pod["status"] | change.patch["status"]
-        kept = {found["type"]: found for found in self.pod["status"]["conditions"]}
-        kept |= {found["type"]: found for found in status["conditions"]}
+        kept = {
+            condition_found["type"]: condition_found
+            for condition_found in self.pod["status"]["conditions"]
+        }
+        kept |= {
+            condition_found["type"]: condition_found for condition_found in status["conditions"]
+        }
         self.pod = self.pod | {"status": status | {"conditions": list(kept.values())}}
         self.readiness.append(kept["Ready"]["status"])
         self.warnings += change.warnings
@@ -101,7 +106,9 @@ class Lived:
 
     def condition(self, kind: str) -> Json:
         conditions: list[Json] = self.pod["status"]["conditions"]
-        return next(found for found in conditions if found["type"] == kind)
+        return next(
+            condition_found for condition_found in conditions if condition_found["type"] == kind
+        )
 
     def log(self, *, previous: bool = False) -> list[str] | None:
         log = self._life.log("c", previous=previous)

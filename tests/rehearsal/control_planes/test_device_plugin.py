@@ -38,11 +38,11 @@ def run(
     return outcome({"name": "c", "image": NEW, **container}, variables, hardware, files.get)
 
 
-def reason(found: Outcome) -> str:
+def reason(outcome: Outcome) -> str:
     """The last line of a plugin that has exited."""
-    assert found.exit_code == 1
-    assert found.offers == {}
-    return found.lines[-1]
+    assert outcome.exit_code == 1
+    assert outcome.offers == {}
+    return outcome.lines[-1]
 
 
 def gpus(count: int) -> dict[str, int]:
@@ -95,9 +95,9 @@ def test_the_version_is_that_of_the_tag_whatever_the_registry(
 )
 def test_a_plugin_without_a_driver_exits_with_its_reason(version: str, words: str) -> None:
     """The rehearsal let it run on CPU nodes, where on AKS it crashed until pulumi gave up."""
-    found = run(CPU, image=f"{IMAGE}:{version}")
-    assert reason(found).endswith(words)
-    assert any(ADVICE in line for line in found.lines)
+    outcome = run(CPU, image=f"{IMAGE}:{version}")
+    assert reason(outcome).endswith(words)
+    assert any(ADVICE in line for line in outcome.lines)
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_a_plugin_without_a_driver_exits_with_its_reason(version: str, words: st
     ],
 )
 def test_older_plugins_exit_with_their_own_messages(version: str, last: str) -> None:
-    found = run(CPU, image=f"{IMAGE}:{version}")
-    assert reason(found).endswith(last)
-    assert any(ADVICE in line for line in found.lines)
+    outcome = run(CPU, image=f"{IMAGE}:{version}")
+    assert reason(outcome).endswith(last)
+    assert any(ADVICE in line for line in outcome.lines)
 
 
 @pytest.mark.parametrize("tag", ["v0.6.0", "v0.1.0", "1.0.0-beta", "1.0.0-beta6", "1.9", "1.12"])
 def test_plugins_before_0_7_block_without_a_driver(tag: str) -> None:
-    found = run(CPU, image=f"{IMAGE}:{tag}", args=["--fail-on-init-error=true"])
-    assert (found.exit_code, found.offers) == (None, {})
-    assert "Failed to initialize NVML" in "\n".join(found.lines)
+    outcome = run(CPU, image=f"{IMAGE}:{tag}", args=["--fail-on-init-error=true"])
+    assert (outcome.exit_code, outcome.offers) == (None, {})
+    assert "Failed to initialize NVML" in "\n".join(outcome.lines)
     assert run(FOUR, image=f"{IMAGE}:{tag}").offers == gpus(4)
     # They know nothing of MIG.
     assert run(MIG, SINGLE, image=f"{IMAGE}:{tag}").offers == gpus(2)
@@ -127,9 +127,9 @@ def test_plugins_before_0_7_block_without_a_driver(tag: str) -> None:
 
 @pytest.mark.parametrize("value", ["false", "0", "f", "F", "FALSE", "False", ""])
 def test_a_plugin_with_fail_on_init_error_false_waits(value: str) -> None:
-    found = run(CPU, {"FAIL_ON_INIT_ERROR": value})
-    assert (found.exit_code, found.offers) == (None, {})
-    assert found.lines[-1] == "No devices found. Waiting indefinitely."
+    outcome = run(CPU, {"FAIL_ON_INIT_ERROR": value})
+    assert (outcome.exit_code, outcome.offers) == (None, {})
+    assert outcome.lines[-1] == "No devices found. Waiting indefinitely."
 
 
 @pytest.mark.parametrize(
@@ -282,12 +282,12 @@ def test_time_slicing_multiplies_the_offered_gpus() -> None:
 def test_requests_of_several_shares_can_be_refused(fails: bool | None, renames: bool) -> None:
     more: Json = {"renameByDefault": renames, "failRequestsGreaterThanOne": fails}
     name = "nvidia.com/gpu.shared" if renames else "nvidia.com/gpu"
-    found = run(config=sharing(**more))
-    assert found.one_at_most == ({name} if fails else set())
+    outcome = run(config=sharing(**more))
+    assert outcome.one_at_most == ({name} if fails else set())
 
     def asks_for(count: int, resource: str = name) -> str | None:
         container = {"name": "c", "resources": {"limits": {resource: count}}}
-        return refused_request({"spec": {"containers": [container]}}, found.one_at_most)
+        return refused_request({"spec": {"containers": [container]}}, outcome.one_at_most)
 
     assert asks_for(1) is None
     assert asks_for(2, "nvidia.com/other") is None
@@ -306,9 +306,9 @@ def test_time_slicing_multiplies_the_offered_slices() -> None:
     [({"rename": "nvidia.com/mine"}, "'rename'"), ({"devices": [0]}, "'devices'")],
 )
 def test_custom_names_and_devices_are_ignored(ignored: Json, warning: str) -> None:
-    found = run(FOUR, {}, sharing(resource=ignored))
-    assert found.offers == gpus(16)
-    assert any(warning in line and line.endswith("Ignoring...") for line in found.lines)
+    outcome = run(FOUR, {}, sharing(resource=ignored))
+    assert outcome.offers == gpus(16)
+    assert any(warning in line and line.endswith("Ignoring...") for line in outcome.lines)
 
 
 @pytest.mark.parametrize(
@@ -336,9 +336,9 @@ def test_custom_names_and_devices_are_ignored(ignored: Json, warning: str) -> No
     ],
 )
 def test_an_invalid_config_file_ends_the_plugin(config: str, last: str) -> None:
-    found = reason(run(T4, {}, config))
-    assert "unable to load config" in found
-    assert last in found
+    outcome = reason(run(T4, {}, config))
+    assert "unable to load config" in outcome
+    assert last in outcome
 
 
 @pytest.mark.parametrize("config", ["", "version: v1", "{}", "unknown: 1", "sharing: {mps: null}"])
@@ -429,12 +429,12 @@ def test_any_plugin_exits_with_a_reason_or_offers_gpus(
     context: Json,
 ) -> None:
     container = {"image": IMAGE + tag, "args": words, "securityContext": context}
-    found = run(hardware, environment, config, **container)
-    assert found.lines[-1]
-    assert found.exit_code in (None, 1)
-    if found.exit_code or not hardware.gpus:
-        assert found.offers == {}
-    for name, count in found.offers.items():
+    outcome = run(hardware, environment, config, **container)
+    assert outcome.lines[-1]
+    assert outcome.exit_code in (None, 1)
+    if outcome.exit_code or not hardware.gpus:
+        assert outcome.offers == {}
+    for name, count in outcome.offers.items():
         per_gpu = hardware.slices.per_gpu if hardware.slices else 1
         assert count % hardware.gpus == 0
         assert count <= hardware.gpus * per_gpu * 9

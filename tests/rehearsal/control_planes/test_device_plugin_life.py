@@ -181,9 +181,9 @@ def test_the_plugin_crashes_repeatedly_on_a_cpu_node(today: Cluster, tmp_path: P
         finally:
             watch.terminate()
             watch.wait()
-    seen = set(transcript.read_text().split())
-    assert "False" in seen
-    assert "True" not in seen
+    printed = set(transcript.read_text().split())
+    assert "False" in printed
+    assert "True" not in printed
     [state] = first["status"]["containerStatuses"]
     name, uid = first["metadata"]["name"], first["metadata"]["uid"]
     assert first["status"]["phase"] == "Running"

@@ -72,10 +72,10 @@ def test_a_cluster_restarts_after_any_failure(
     """The first refused watch was the last thing that was ever done for a cluster."""
     monkeypatch.setattr(fleet, "LONGEST_PAUSE", 0.0)
     monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
-    left, told = list(ends), []
+    left, messages = list(ends), []
 
     async def live(self: Fleet, desired: DesiredCluster) -> None:
-        told.append(self.failure(desired.uid))
+        messages.append(self.failure(desired.uid))
         if left:
             raise left.pop(0)
         self._running[desired.uid] = None  # type: ignore[assignment]
@@ -96,8 +96,10 @@ def test_a_cluster_restarts_after_any_failure(
 
     asyncio.run(work())
     # It is told when it has failed some times, and why.
-    assert len(told) == len(ends) + 1
-    assert [reason is not None for reason in told] == [n >= ATTEMPTS for n in range(len(told))]
+    assert len(messages) == len(ends) + 1
+    assert [reason is not None for reason in messages] == [
+        n >= ATTEMPTS for n in range(len(messages))
+    ]
 
 
 def test_a_cluster_whose_files_cannot_be_deleted_is_reported_once(

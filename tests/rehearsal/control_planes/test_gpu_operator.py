@@ -70,10 +70,10 @@ def test_each_operand_has_a_switch_and_the_tolerations(switches: Json, missing: 
 
 def test_an_operand_changes_its_hash_with_its_policy() -> None:
     def mark(**spec: Any) -> str:
-        found = policy(**spec)
+        cluster_policy = policy(**spec)
         path = f"{PATH}nvidia-device-plugin-daemonset"
-        body = dict(gpu_operator.objects(found, "ns"))[path]
-        made = gpu_operator.marked(body, found, path)
+        body = dict(gpu_operator.objects(cluster_policy, "ns"))[path]
+        made = gpu_operator.marked(body, cluster_policy, path)
         assert made["metadata"]["name"] == "nvidia-device-plugin-daemonset"
         mark: str = made["metadata"]["annotations"][gpu_operator.MADE_FROM]
         return mark
@@ -96,16 +96,16 @@ def test_nodes_get_their_labels_where_node_feature_discovery_runs() -> None:
     """Without its pod, which needs tolerations of its own, no operand lands on a node."""
     assert labels(has_driver=True, pods=[]) == {}
     assert labels(has_driver=True, pods=[WORKER], operates=False) == {PCI: "true"}
-    found = labels(has_driver=True, pods=[WORKER])
-    assert found[f"{DEPLOY}device-plugin"] == "true"
-    assert found[f"{DEPLOY}driver"] == "pre-installed"
+    patch = labels(has_driver=True, pods=[WORKER])
+    assert patch[f"{DEPLOY}device-plugin"] == "true"
+    assert patch[f"{DEPLOY}driver"] == "pre-installed"
     assert labels(has_driver=False, pods=[WORKER])[f"{DEPLOY}driver"] == "true"
 
 
 def test_the_operator_does_not_label_pools_of_other_owners() -> None:
     node = {"metadata": {"labels": {f"{DEPLOY}operands": "false"}}}
-    found = gpu_operator.label_patch(node, pool(has_driver=True), [WORKER], operates=True)
-    assert found == {PCI: "true", "nvidia.com/gpu.present": "true"}
+    patch = gpu_operator.label_patch(node, pool(has_driver=True), [WORKER], operates=True)
+    assert patch == {PCI: "true", "nvidia.com/gpu.present": "true"}
 
 
 @pytest.mark.parametrize(

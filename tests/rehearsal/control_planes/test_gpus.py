@@ -41,15 +41,15 @@ def node(capacity: Mapping[str, str] = {}, *, is_ready: bool = True) -> Json:
 def patched(node: Json, patch: Json | None) -> Json:
     """The node as the patch leaves it."""
     status = {key: dict(node["status"][key]) for key in ("capacity", "allocatable")}
-    conditions = {found["type"]: found for found in node["status"]["conditions"]}
+    conditions = {each["type"]: each for each in node["status"]["conditions"]}
     for key in status:
         status[key] |= (patch or {}).get(key, {})
-    conditions |= {found["type"]: found for found in (patch or {}).get("conditions", ())}
+    conditions |= {each["type"]: each for each in (patch or {}).get("conditions", ())}
     return {**node, "status": {**status, "conditions": list(conditions.values())}}
 
 
 @pytest.mark.parametrize(
-    ("settings", "found"),
+    ("settings", "expected"),
     [
         ({"vm_size": T4}, Hardware(gpus=1)),
         ({"vm_size": T4, "has_driver": False}, Hardware()),
@@ -62,8 +62,8 @@ def patched(node: Json, patch: Json | None) -> Json:
         ({"vm_size": A100, "mig_profile": "MIG1g"}, Hardware(2, Slices("1g.10gb", 7))),
     ],
 )
-def test_the_hardware_of_a_node_follows_from_its_pool(settings: Json, found: Hardware) -> None:
-    assert gpus.hardware(pool(**settings)) == found
+def test_the_hardware_of_a_node_follows_from_its_pool(settings: Json, expected: Hardware) -> None:
+    assert gpus.hardware(pool(**settings)) == expected
 
 
 @pytest.mark.parametrize(
@@ -88,8 +88,8 @@ def test_a_node_without_offers_has_no_gpu_resource() -> None:
 
 
 def test_resources_that_are_no_longer_offered_stay_at_zero() -> None:
-    found = gpus.node_offers(pool(A100), node(), [{MIG: 14}])
-    patch = gpus.status_patch(node({GPU: "2", "example.com/other": "3"}), found, NOW)
+    offered = gpus.node_offers(pool(A100), node(), [{MIG: 14}])
+    patch = gpus.status_patch(node({GPU: "2", "example.com/other": "3"}), offered, NOW)
     assert patch == {"capacity": {GPU: "0", MIG: "14"}, "allocatable": {GPU: "0", MIG: "14"}}
     assert gpus.status_patch(node({GPU: "2"}), None, NOW) == {
         "capacity": {GPU: "0"},
@@ -100,19 +100,19 @@ def test_resources_that_are_no_longer_offered_stay_at_zero() -> None:
 
 def test_two_plugins_conflict_only_over_the_same_resource() -> None:
     """Two plugins were a conflict whatever they offered."""
-    found = gpus.node_offers(pool(), node(), [{GPU: 1}, {SHARED: 4}])
-    assert found is not None
-    assert (found.offered, found.conflict) == ({GPU: 1, SHARED: 4}, "")
-    found = gpus.node_offers(pool(), node(), [{GPU: 1}, {GPU: 4}, {SHARED: 4}])
-    assert found is not None
-    assert found.conflict.startswith("2 device plugins on this node offer nvidia.com/gpu.")
-    after = patched(node(), gpus.status_patch(node(), found, NOW))["status"]
+    offered = gpus.node_offers(pool(), node(), [{GPU: 1}, {SHARED: 4}])
+    assert offered is not None
+    assert (offered.offered, offered.conflict) == ({GPU: 1, SHARED: 4}, "")
+    offered = gpus.node_offers(pool(), node(), [{GPU: 1}, {GPU: 4}, {SHARED: 4}])
+    assert offered is not None
+    assert offered.conflict.startswith("2 device plugins on this node offer nvidia.com/gpu.")
+    after = patched(node(), gpus.status_patch(node(), offered, NOW))["status"]
     assert (after["capacity"][GPU], after["allocatable"][GPU]) == ("4", "0")
     assert (after["capacity"][SHARED], after["allocatable"][SHARED]) == ("4", "4")
     # The one that the node brings counts too.
-    found = gpus.node_offers(pool(brings_plugin=True), node(), [{GPU: 1}])
-    assert found is not None
-    assert found.conflict
+    offered = gpus.node_offers(pool(brings_plugin=True), node(), [{GPU: 1}])
+    assert offered is not None
+    assert offered.conflict
 
 
 OFFERS = st.lists(
@@ -124,10 +124,10 @@ OFFERS = st.lists(
 def test_a_node_always_reports_what_is_offered_now(rounds: list[list[dict[str, int]]]) -> None:
     here = node()
     for offers in rounds:
-        found = gpus.node_offers(pool(), here, offers)
-        here = patched(here, gpus.status_patch(here, found, NOW))
+        offered = gpus.node_offers(pool(), here, offers)
+        here = patched(here, gpus.status_patch(here, offered, NOW))
         # Nothing is left to do.
-        assert gpus.status_patch(here, found, NOW) is None
+        assert gpus.status_patch(here, offered, NOW) is None
         status = here["status"]
         for name in (GPU, MIG, SHARED):
             counts = [offer[name] for offer in offers if name in offer]

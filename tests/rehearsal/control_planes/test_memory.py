@@ -39,10 +39,10 @@ def test_a_cluster_needs_enough_free_memory(
 
 
 def test_a_lack_of_memory_is_reported_with_numbers_and_advice(tmp_path: Path) -> None:
-    said = memory.lacking(root=machine(tmp_path, 500))
-    assert said is not None
+    message = memory.lacking(root=machine(tmp_path, 500))
+    assert message is not None
     for word in ("600 MiB", "500 MiB free", "Delete a cluster"):
-        assert word in said
+        assert word in message
 
 
 def test_clusters_that_are_coming_are_counted(tmp_path: Path) -> None:

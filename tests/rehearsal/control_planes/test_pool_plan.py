@@ -31,14 +31,14 @@ def step(properties: DesiredPool, *present: Any, idle: tuple[str, ...] = ()) -> 
     return pool_plan.step(properties, present, idle, Era.TODAY)
 
 
-def leaving(found: pool_plan.Step) -> list[int]:
-    return [nodes.index_of(node, Era.TODAY) for node in found.leave]
+def leaving(plan: pool_plan.Step) -> list[int]:
+    return [nodes.index_of(node, Era.TODAY) for node in plan.leave]
 
 
 def test_missing_nodes_get_the_lowest_free_numbers() -> None:
-    found = step(pool(count=3), node(1))
-    assert found.create == [NewNode(0, is_surge=False), NewNode(2, is_surge=False)]
-    assert not found.is_done
+    plan = step(pool(count=3), node(1))
+    assert plan.create == [NewNode(0, is_surge=False), NewNode(2, is_surge=False)]
+    assert not plan.is_done
 
 
 def test_a_plan_is_done_when_all_nodes_are_ready() -> None:
@@ -84,10 +84,10 @@ def test_an_upgrade_replaces_nodes_step_by_step() -> None:
 
 @pytest.mark.parametrize(("unavailable", "at_once"), [("1", 1), ("50%", 2), ("9", 3)])
 def test_an_upgrade_without_surge_replaces_nodes_in_place(unavailable: str, at_once: int) -> None:
-    found = step(
+    plan = step(
         pool(count=3, surge="0", unavailable=unavailable), *(node(at, "1") for at in range(3))
     )
-    assert (len(found.leave), found.create) == (at_once, [])
+    assert (len(plan.leave), plan.create) == (at_once, [])
 
 
 def test_a_spot_pool_has_no_surge() -> None:

@@ -85,8 +85,8 @@ def test_an_unknown_pool_is_ignored(today: Cluster, pool_name: str) -> None:
     [node] = today.names(pool_name)
     key = f"{today.azure.subscription}{today.path}/agentPools/{pool_name}".lower()
     with closing(sqlite3.connect(Home(today.azure.cloud.home).database)) as state, state:
-        found = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
-        body = with_value(json.loads(found[0]), ("properties", "gpuProfile", "nvidia"), "x")
+        row = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
+        body = with_value(json.loads(row[0]), ("properties", "gpuProfile", "nvidia"), "x")
         state.execute("UPDATE resources SET body = ? WHERE key = ?", [json.dumps(body), key])
     other = f"{pool_name}b"
     assert put(today, other)["status"] == "Succeeded"

@@ -166,15 +166,15 @@ def test_a_cluster_survives_a_full_and_a_damaged_etcd(
     data.write_text("this is no folder")
     os.kill(parts_of(azure.cloud.home)["etcd"], signal.SIGKILL)
     address = f"{cluster.path}/listClusterUserCredential{V}"
-    told = until(
+    refusal = until(
         lambda: (
-            (got := azure.call("POST", address)).status == 400
-            and "etcd ended" in got.body["message"]
-            and got.body
+            (reply := azure.call("POST", address)).status == 400
+            and "etcd ended" in reply.body["message"]
+            and reply.body
         ),
         "it is told",
     )
-    assert told["code"] == "ControlPlaneNotReady"
+    assert refusal["code"] == "ControlPlaneNotReady"
     assert "etcd ended" in (azure.cloud.home / "server.log").read_text()
     data.unlink()
     data.with_name("aside").rename(data)

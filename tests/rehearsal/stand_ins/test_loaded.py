@@ -59,8 +59,8 @@ def plug_in(
 def keeper(running: Cloud) -> int:
     """The process that has the stand-ins loaded."""
     commands = command_lines("rehearsal.stand_ins.loaded")
-    [found] = [child for child in children_of(running.pid) if child in commands]
-    return found
+    [keeper_process] = [child for child in children_of(running.pid) if child in commands]
+    return keeper_process
 
 
 def forks(running: Cloud) -> list[int]:

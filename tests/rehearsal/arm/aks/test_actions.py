@@ -11,8 +11,8 @@ POOL = {"properties": {"vmSize": "Standard_D4s_v3"}}
 
 
 def properties(azure: Azure, path: str) -> dict[str, Any]:
-    found: dict[str, Any] = azure.call("GET", f"{path}{V}").body["properties"]
-    return found
+    body_properties: dict[str, Any] = azure.call("GET", f"{path}{V}").body["properties"]
+    return body_properties
 
 
 def test_a_cluster_stops_and_starts(azure: Azure, cluster: str) -> None:
@@ -47,8 +47,8 @@ def test_a_cluster_stops_and_starts(azure: Azure, cluster: str) -> None:
 def test_a_stopped_cluster_can_be_deleted_and_uses_no_quota(shop: Azure) -> None:
     def cores() -> int:
         usages = shop.call("GET", f"/providers/Microsoft.Compute/locations/ukwest/usages{V}").body
-        [found] = [it for it in usages["value"] if it["name"]["value"] == "cores"]
-        return int(found["currentValue"])
+        [profile] = [it for it in usages["value"] if it["name"]["value"] == "cores"]
+        return int(profile["currentValue"])
 
     cluster = shop.cluster_in("ukwest")
     used = cores()

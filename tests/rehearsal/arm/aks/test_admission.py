@@ -47,8 +47,8 @@ def by_sdk(azure: Any, cluster: str, name: str, **properties: Any) -> Any:
 
 
 def used(azure: Any, name: str) -> int:
-    found = {usage.name.value: usage for usage in azure.compute.usage.list("swedencentral")}
-    return int(found[name].current_value)
+    usages = {usage.name.value: usage for usage in azure.compute.usage.list("swedencentral")}
+    return int(usages[name].current_value)
 
 
 @pytest.mark.parametrize(

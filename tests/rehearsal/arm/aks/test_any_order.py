@@ -77,21 +77,21 @@ VERSIONS = st.sampled_from([one for one in sorted(OF_AKS.split()) if one >= "202
 
 
 def merged(base: Said, others: list[Said]) -> Said:
-    found = deepcopy(base)
+    result = deepcopy(base)
     for other in others:
         for name, value in other.items():
-            old = found.get(name)
+            old = result.get(name)
             if isinstance(value, dict) and isinstance(old, dict):
-                found[name] = merged(old, [value])
+                result[name] = merged(old, [value])
             else:
-                found[name] = deepcopy(value)
-    return found
+                result[name] = deepcopy(value)
+    return result
 
 
 def mixed(kind: str, base: Said, some: list[Said]) -> st.SearchStrategy[Said]:
     """Bodies that are right, or may be but for some values."""
     picked = st.lists(st.sampled_from(some), max_size=4)
-    right = picked.map(lambda found: merged(base, [{"properties": one} for one in found]))
+    right = picked.map(lambda items: merged(base, [{"properties": one} for one in items]))
     return right | right | twisted(kind, base)
 
 
@@ -146,7 +146,7 @@ def goes_back(arm: Arm, path: str, version: str) -> None:
     assert not list(lost(before, seen())), version
 
 
-def told(arm: Arm, made: Said, version: str, steps: Steps, read: list[str]) -> None:
+def check_answers(arm: Arm, made: Said, version: str, steps: Steps, read: list[str]) -> None:
     path = arm.name()
     if arm.call("PUT", path, made, version).status != 201:
         return
@@ -164,7 +164,7 @@ def test_an_answer_can_be_put_back_in_any_version(
     arm: Arm, made: Said, version: str, steps: Steps, read: list[str]
 ) -> None:
     """An older version did not see what a newer one had said in lists, and took it away."""
-    told(arm, made, version, steps, read)
+    check_answers(arm, made, version, steps, read)
 
 
 @pytest.mark.long
@@ -173,4 +173,4 @@ def test_an_answer_can_be_put_back_in_any_version(
 def test_an_answer_can_be_put_back_in_any_version_with_many_examples(
     arm: Arm, made: Said, version: str, steps: Steps, read: list[str]
 ) -> None:
-    told(arm, made, version, steps, read)
+    check_answers(arm, made, version, steps, read)

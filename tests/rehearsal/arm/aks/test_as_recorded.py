@@ -45,10 +45,10 @@ def arm(era: str) -> Arm:
     return Arm(Era(era))
 
 
-def cluster(said: Mapping[str, Any]) -> dict[str, Any]:
+def cluster(body: Mapping[str, Any]) -> dict[str, Any]:
     """The body of a cluster that says this."""
-    properties = {**CLUSTER["properties"], **said.get("properties", {})}
-    return {**CLUSTER, **said, "properties": properties}
+    properties = {**CLUSTER["properties"], **body.get("properties", {})}
+    return {**CLUSTER, **body, "properties": properties}
 
 
 def answered(row: Mapping[str, Any], path: str, body: dict[str, Any], status: int) -> Any:
@@ -57,8 +57,8 @@ def answered(row: Mapping[str, Any], path: str, body: dict[str, Any], status: in
     return reply.body
 
 
-def compare(row: Mapping[str, Any], found: Any) -> None:
-    actual = at(found, row["path"])
+def compare(row: Mapping[str, Any], answer: Any) -> None:
+    actual = at(answer, row["path"])
     if row.get("absent"):
         assert actual is None
     elif "like" in row:
@@ -78,10 +78,10 @@ def test_a_standalone_pool_answers_as_recorded(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("pools", "inline"))
 def test_an_inline_pool_answers_as_recorded(row: dict[str, Any]) -> None:
     pool = {"name": "p", "mode": "System", "count": 1, **row["said"]}
-    said = row.get("cluster", {})
-    inside = {**said.get("properties", {}), "agentPoolProfiles": [pool]}
+    cluster_body = row.get("cluster", {})
+    inside = {**cluster_body.get("properties", {}), "agentPoolProfiles": [pool]}
     path = arm(row.get("era", "today")).name()
-    made = answered(row, path, cluster({**said, "properties": inside}), MADE)
+    made = answered(row, path, cluster({**cluster_body, "properties": inside}), MADE)
     compare(row, made["properties"]["agentPoolProfiles"][0])
 
 
@@ -111,8 +111,8 @@ def test_an_update_of_a_pool_answers_as_recorded(row: dict[str, Any]) -> None:
     pool = f"{path}/agentPools/p"
     made = {"vmSize": "Standard_DS2_v2", **row["before"]}
     before = answered(row, pool, {"properties": made}, MADE)["properties"]
-    for said in row.get("between", ()):
-        answered(row, pool, {"properties": said}, UPDATED)
+    for update in row.get("between", ()):
+        answered(row, pool, {"properties": update}, UPDATED)
     after = answered(row, pool, {"properties": row["said"]}, UPDATED)["properties"]
     if row.get("value") == AS_BEFORE:
         expected = at(before, row["path"])

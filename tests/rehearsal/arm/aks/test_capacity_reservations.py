@@ -24,8 +24,8 @@ def test_a_capacity_reservation_needs_an_identity_and_machines_in_the_region(
     identifier = f"{azure.subscription}{group}"
 
     def pool(name: str, cluster: str = path, **more: Any) -> Any:
-        said = {"vmSize": SIZE, "count": 0, "capacityReservationGroupID": identifier, **more}
-        return azure.call("PUT", f"{cluster}/agentPools/{name}{V}", {"properties": said})
+        properties = {"vmSize": SIZE, "count": 0, "capacityReservationGroupID": identifier, **more}
+        return azure.call("PUT", f"{cluster}/agentPools/{name}{V}", {"properties": properties})
 
     assert "user-assigned managed identity" in pool("a").body["message"]
 

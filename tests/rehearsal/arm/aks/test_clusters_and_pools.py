@@ -15,8 +15,8 @@ def put_pool(azure: Any, cluster: str, name: str = "gpu", **properties: Any) -> 
 
 
 def settled(azure: Any, path: str) -> dict[str, Any]:
-    def is_settled(got: Any) -> bool:
-        return bool(got.body["properties"]["provisioningState"] == "Succeeded")
+    def is_settled(reply: Any) -> bool:
+        return bool(reply.body["properties"]["provisioningState"] == "Succeeded")
 
     properties: dict[str, Any] = azure.wait(f"{path}{V}", is_settled).body["properties"]
     return properties
@@ -200,8 +200,8 @@ def test_entra_and_oidc_issuer_settings_are_filled_in_and_kept(
     assert made["aadProfile"]["tenantID"] == made["oidcIssuerProfile"]["issuerURL"].split("/")[3]
     settled(azure, path)
 
-    for said in ({}, {"oidcIssuerProfile": {"enabled": True}}):
-        azure.call("PUT", f"{path}{V}", cluster_body(**said))
+    for update in ({}, {"oidcIssuerProfile": {"enabled": True}}):
+        azure.call("PUT", f"{path}{V}", cluster_body(**update))
         kept = settled(azure, path)
         assert {name: kept[name] for name in asked} == {name: made[name] for name in asked}
 
@@ -269,7 +269,7 @@ def test_a_put_keeps_properties_that_it_leaves_out(azure: Any, cluster: str) -> 
 
     So a program was green here whose removed tags stay on Azure.
     """
-    said: dict[str, Any] = {
+    properties: dict[str, Any] = {
         "count": 3,
         "enableAutoScaling": True,
         "gpuProfile": {"driver": "None"},
@@ -282,11 +282,11 @@ def test_a_put_keeps_properties_that_it_leaves_out(azure: Any, cluster: str) -> 
         "upgradeSettings": {"maxSurge": "33%", "maxUnavailable": "0"},
         "vmSize": "Standard_NC6",
     }
-    put_pool(azure, cluster, **said)
+    put_pool(azure, cluster, **properties)
     path = f"{cluster}/agentPools/gpu"
     settled(azure, path)
     after = azure.call("PUT", f"{path}{V}", {"properties": {}}).body["properties"]
-    assert after | said == after
+    assert after | properties == after
     settled(azure, path)
 
     emptied: dict[str, Any] = {"nodeLabels": {}, "nodeTaints": [], "tags": {}}

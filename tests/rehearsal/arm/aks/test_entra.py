@@ -62,7 +62,7 @@ def test_an_api_server_accepts_entra_tokens_as_its_cluster_is_configured(
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"AAD_LOGIN_METHOD": "devicecode"}, "AAD_LOGIN_METHOD=spn"),
         ({"AZURE_CLIENT_SECRET": "wrong"}, "AADSTS7000215"),
@@ -70,11 +70,11 @@ def test_an_api_server_accepts_entra_tokens_as_its_cluster_is_configured(
     ],
 )
 def test_a_sign_in_without_valid_credentials_gets_no_token(
-    azure: Any, more: dict[str, str], said: str
+    azure: Any, more: dict[str, str], message: str
 ) -> None:
     ended = kubelogin(azure, **more)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert said in ended.stderr
+    assert message in ended.stderr
     assert "wrong" not in ended.stderr
 
 

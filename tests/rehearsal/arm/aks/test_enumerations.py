@@ -30,11 +30,11 @@ def enumerations(
                 yield from enumerations(member, f"{path}.{name}" if path else name, (*inside, hint))
         return
     parts = typing.get_args(hint)
-    found = [
+    names = [
         part for part in (hint, *parts) if isinstance(part, type) and issubclass(part, enum.Enum)
     ]
-    if found:
-        yield path, [member.value for member in found[0]]
+    if names:
+        yield path, [member.value for member in names[0]]
         return
     container = typing.get_origin(hint)
     sign = "[]" if container is list else ".*" if container is dict else ""
@@ -58,13 +58,13 @@ def accepted() -> str:
 
 
 def body(path: str, value: object) -> dict[str, Any]:
-    found: Any = value
+    result: Any = value
     for name in reversed(path.split(".")):
         if name == "*":
-            found = {".": found, "cluster.local": {}}
+            result = {".": result, "cluster.local": {}}
         else:
-            found = {name.removesuffix("[]"): [found] if name.endswith("[]") else found}
-    return typing.cast(dict[str, Any], found)
+            result = {name.removesuffix("[]"): [result] if name.endswith("[]") else result}
+    return typing.cast(dict[str, Any], result)
 
 
 def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,8 +53,8 @@ GONE = {"no size", "all of a pool", "nothing of a pool", "uid", "nothing of a cl
 
 def poison(database: Path, key: str, change: Poison) -> None:
     with closing(sqlite3.connect(database)) as state, state:
-        found = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
-        body = json.loads(found[0])
+        row = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
+        body = json.loads(row[0])
         change(body)
         state.execute("UPDATE resources SET body = ? WHERE key = ?", [json.dumps(body), key])
 
@@ -91,7 +91,7 @@ def test_a_stored_value_of_the_wrong_type_is_dropped(
         assert (store.find(key) is None) is (name in GONE)
         offers = Offers(Era.ARTICLE, OfferScript())
         desired = StoreSource(store, lambda: offers).clusters()
-        assert not any(found.unreadable for found in desired)
+        assert not any(cluster_state.unreadable for cluster_state in desired)
         usages.in_use(store, "eastus")
         assert f"{cluster}{place}".lower() in capsys.readouterr().err.lower() or place == GROUP
         mending.mend(store)

@@ -443,9 +443,9 @@ def test_a_valid_pool_is_accepted(today: Azure, sent: Sent, source: str) -> None
 
 
 def target(name: str, sent: Sent) -> str | None:
-    found = RULES[name].target
+    path = RULES[name].target
     pair = next(iter((sent.get("nodeLabels") or {"": ""}).items()))
-    return found.replace("{label}", "=".join(map(str, pair))) if found else None
+    return path.replace("{label}", "=".join(map(str, pair))) if path else None
 
 
 @pytest.mark.parametrize(
@@ -987,19 +987,19 @@ def test_invalid_labels_are_refused(key: str, value: str) -> None:
     is_good = is_name(name) and (value == "" or is_name(value))
     is_good &= not prefix or (has_domain and len(prefix) == 1 and len(prefix[0]) < 254)
     assert is_refused(pool_refusals.ON_REQUEST, pool_case(nodeLabels={key: value})) is not is_good
-    found = mistakes(GPU_POOL, {"labels": {key: value}})
-    assert bool(found) is not is_good
-    assert len(value) < 63 or value not in str(found)
+    reported = mistakes(GPU_POOL, {"labels": {key: value}})
+    assert bool(reported) is not is_good
+    assert len(value) < 63 or value not in str(reported)
 
 
 @given(st.integers(-20, 20), st.integers(0, 7))
 def test_a_spot_price_is_accepted_by_aks_and_by_settings_alike(number: int, decimals: int) -> None:
     price = number / 10**decimals
-    wanted = pool_case(**SPOT, spotMaxPrice=price)
-    told = mistakes(GPU_POOL, {"spot": True, "spotMaxPrice": price})
-    assert is_refused(pool_refusals.ON_RESULT, wanted) is bool(told)
+    case = pool_case(**SPOT, spotMaxPrice=price)
+    reported = mistakes(GPU_POOL, {"spot": True, "spotMaxPrice": price})
+    assert is_refused(pool_refusals.ON_RESULT, case) is bool(reported)
     shortest = len(f"{price:.7f}".rstrip("0").partition(".")[2])
-    assert bool(told) is not (price == -1 or (price > 0 and shortest <= 5))
+    assert bool(reported) is not (price == -1 or (price > 0 and shortest <= 5))
 
 
 NODES = st.none() | st.from_regex(r"\A[0-9]{1,4}%?\Z") | st.text(max_size=4)
@@ -1010,14 +1010,14 @@ def test_upgrade_settings_valid_in_a_stack_file_are_accepted(
     surge_: str | None, unavailable: str | None
 ) -> None:
     settings = {"maxUnavailable": unavailable, "maxSurge": surge_}
-    told = mistakes(GPU_POOL, settings)
+    reported = mistakes(GPU_POOL, settings)
     if surge_ is None and unavailable is not None:
         settings["maxSurge"] = max_surge_beside(unavailable)
     asked = pool_case(vmSize=CPU, **surge(**settings))
     refused = is_refused(pool_refusals.ON_REQUEST, asked) or is_refused(
         pool_refusals.ON_RESULT, asked
     )
-    assert bool(told) or not refused
+    assert bool(reported) or not refused
 
 
 def ranges() -> st.SearchStrategy[str]:
@@ -1050,30 +1050,30 @@ def test_networks_of_stack_files_are_accepted(
 
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_each_enumeration_has_its_values_in_any_case(rule: str) -> None:
-    found = RULES[rule]
-    only = re.search(r"Only (.*) are allowed", found.error.message)
+    known_rule = RULES[rule]
+    only = re.search(r"Only (.*) are allowed", known_rule.error.message)
     if only is None or rule in ("pool-mode", "pool-local-dns-mode"):
         return
-    path = re.search("`(.*)`", found.summary)
+    path = re.search("`(.*)`", known_rule.summary)
     assert path is not None
     prefix = "properties." if rule.startswith("cluster") else ""
     prefix = "" if path[1].startswith(("identity", "sku")) else prefix
     for value in re.split(", | and ", only[1]):
         for spelled in (value, value.lower(), value.upper()):
             assert not is_refused(
-                (found,), replace(pool_case(), values=at_path(f"{prefix}{path[1]}", spelled))
+                (known_rule,), replace(pool_case(), values=at_path(f"{prefix}{path[1]}", spelled))
             )
     assert is_refused(
-        (found,), replace(pool_case(), values=at_path(f"{prefix}{path[1]}", "banana"))
+        (known_rule,), replace(pool_case(), values=at_path(f"{prefix}{path[1]}", "banana"))
     )
 
 
 def at_path(path: str, value: object) -> Sent:
-    found = value
+    result = value
     for name in reversed(path.split(".")):
         is_list = name.endswith("[]")
-        found = {name.removesuffix("[]"): [found] if is_list else found}
-    return cast(Sent, found)
+        result = {name.removesuffix("[]"): [result] if is_list else result}
+    return cast(Sent, result)
 
 
 def test_each_rule_has_a_request_that_breaks_it() -> None:

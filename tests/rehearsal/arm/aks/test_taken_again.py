@@ -39,8 +39,8 @@ def put(arm: Arm, path: str, version: str = V, **properties: Any) -> Any:
 
 def put_back(arm: Arm, path: str, version: str = V, **changed: Any) -> Any:
     """A PUT of what GET gives, with a change."""
-    found = arm.call("GET", path, None, version).body
-    return arm.call("PUT", path, found | {"properties": found["properties"] | changed}, version)
+    body = arm.call("GET", path, None, version).body
+    return arm.call("PUT", path, body | {"properties": body["properties"] | changed}, version)
 
 
 @pytest.mark.parametrize("unavailable", ["1", "2", "50%", "0"])
@@ -74,8 +74,8 @@ def test_a_pool_without_a_surge_is_accepted_in_each_version(arm: Arm, version: s
     settings = {"maxSurge": "0", "maxUnavailable": "1"}
     put(arm, path, vmSize=CPU, count=1, upgradeSettings=settings)
     assert put_back(arm, path, version).status == 200
-    found = arm.call("GET", path, None, V).body["properties"]["upgradeSettings"]
-    assert found == settings
+    upgrade_settings = arm.call("GET", path, None, V).body["properties"]["upgradeSettings"]
+    assert upgrade_settings == settings
 
 
 def test_list_items_keep_properties_unknown_to_an_older_version(arm: Arm) -> None:
@@ -86,8 +86,8 @@ def test_list_items_keep_properties_unknown_to_an_older_version(arm: Arm) -> Non
     put(arm, path, type="VirtualMachines", virtualMachinesProfile={"scale": scale})
     for one in (path, where):
         assert put_back(arm, one, "2023-10-02-preview").status == 200
-        found = arm.call("GET", path, None, V).body["properties"]["virtualMachinesProfile"]
-        assert found["scale"] == scale
+        profile = arm.call("GET", path, None, V).body["properties"]["virtualMachinesProfile"]
+        assert profile["scale"] == scale
 
 
 @pytest.mark.parametrize("mode", ["System", "User"])
@@ -120,8 +120,8 @@ def test_the_older_spelling_of_the_driver_is_kept(arm: Arm, newer: str) -> None:
     older = {"driverType": "CUDA", "installGPUDriver": True}
     assert put(arm, path, OLD_PREVIEW, vmSize=T4, count=0, gpuProfile=older).status == 201
     assert put_back(arm, path, newer).status == 200
-    found = arm.call("GET", path, None, OLD_PREVIEW).body["properties"]["gpuProfile"]
-    assert found["installGPUDriver"] is True
+    gpu_profile = arm.call("GET", path, None, OLD_PREVIEW).body["properties"]["gpuProfile"]
+    assert gpu_profile["installGPUDriver"] is True
 
 
 @pytest.mark.parametrize(

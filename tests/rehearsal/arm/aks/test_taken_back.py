@@ -13,17 +13,17 @@ STABLE, PREVIEW = "2026-08-01", "2025-09-02-preview"
 SIZE = "Standard_DS2_v2"
 
 
-def said(row: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
+def bodies_of(row: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The cluster, and the pool of its own, that a recorded row asks for."""
     if row["of"] == "pool":
-        before = {"vmSize": SIZE, **row["before"]} if "before" in row else row["said"]
+        before = {"vmSize": SIZE, **row["before"]} if "before" in row else row["bodies_of"]
         return row.get("cluster", {}), before
     if row["of"] == "inline":
-        pool = {"name": "p", "mode": "System", "count": 1, **row["said"]}
+        pool = {"name": "p", "mode": "System", "count": 1, **row["bodies_of"]}
         of_cluster = row.get("cluster", {})
         properties = {**of_cluster.get("properties", {}), "agentPoolProfiles": [pool]}
         return {**of_cluster, "properties": properties}, None
-    return row.get("before", row["said"]), None
+    return row.get("before", row["bodies_of"]), None
 
 
 def names(value: Any) -> Any:
@@ -41,20 +41,20 @@ def asked() -> list[Any]:
 
     Of those that ask for the same properties, all but the first are long.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     shapes = set[str]()
     kinds = {"pools": ("pool", "inline"), "clusters": ("cluster",), "updates": ("cluster", "pool")}
     for table, of in kinds.items():
         for param in (param for kind in of for param in rows(table, kind)):
             row = param.values[0]
-            key = repr((said(row), row["api"], row.get("era")))
-            shape = repr(([names(body) for body in said(row)], row["api"], row.get("era")))
-            if key in found:
+            key = repr((bodies_of(row), row["api"], row.get("era")))
+            shape = repr(([names(body) for body in bodies_of(row)], row["api"], row.get("era")))
+            if key in result:
                 continue
             marks = [pytest.mark.long] if shape in shapes else []
             shapes.add(shape)
-            found[key] = pytest.param(row, id=f"{table}-{row['of']}-{param.id}", marks=marks)
-    return list(found.values())
+            result[key] = pytest.param(row, id=f"{table}-{row['of']}-{param.id}", marks=marks)
+    return list(result.values())
 
 
 def without_etags(value: Any) -> Any:
@@ -82,7 +82,7 @@ def lost(before: Any, after: Any, path: str = "") -> Iterator[str]:
 def test_an_answer_that_is_put_back_changes_nothing(row: Any) -> None:
     arm = Arm(Era(row.get("era", "today")))
     path = arm.name()
-    of_cluster, of_pool = said(row)
+    of_cluster, of_pool = bodies_of(row)
     assert arm.call("PUT", path, cluster(of_cluster), row["api"]).status == 201
     paths = [path]
     if of_pool is not None:
@@ -114,9 +114,9 @@ def test_a_driver_in_the_older_spelling_survives_a_put_of_newer_versions() -> No
     path, _ = made(arm, {})
     pool = f"{path}/agentPools/gpu"
     driver = {"driverType": "CUDA", "installGPUDriver": True}
-    said = {"vmSize": "Standard_NC8as_T4_v3", "osType": "Linux", "gpuProfile": driver}
+    bodies_of = {"vmSize": "Standard_NC8as_T4_v3", "osType": "Linux", "gpuProfile": driver}
     old = "2024-07-02-preview"
-    assert arm.call("PUT", pool, {"properties": said}, old).status == 201
+    assert arm.call("PUT", pool, {"properties": bodies_of}, old).status == 201
     for version in (STABLE, "2025-03-01", PREVIEW):
         body = arm.call("GET", pool, None, version).body
         reply = arm.call("PUT", pool, without_etags(body), version)
@@ -130,8 +130,8 @@ def test_a_put_of_an_older_version_keeps_newer_properties() -> None:
     arm = Arm()
     path, _ = made(arm, {})
     pool = f"{path}/agentPools/p"
-    said = {"vmSize": SIZE, "securityProfile": {"sshAccess": "Disabled"}}
-    assert arm.call("PUT", pool, {"properties": said}, STABLE).status == 201
+    bodies_of = {"vmSize": SIZE, "securityProfile": {"sshAccess": "Disabled"}}
+    assert arm.call("PUT", pool, {"properties": bodies_of}, STABLE).status == 201
     section = {"securityProfile": {"enableVTPM": False, "enableSecureBoot": False}}
     reply = arm.call("PUT", pool, {"properties": section}, "2025-03-01")
     assert reply.status == 200, reply.body
@@ -143,8 +143,8 @@ def test_properties_of_a_preview_version_are_left_out_of_other_answers() -> None
     """It was shown, and refused when it came back."""
     arm = Arm()
     newest = {"name": "p", "mode": "System", "vmSize": SIZE, "count": 1, "newest": {"a": 1}}
-    said = {"properties": {"agentPoolProfiles": [newest], "soon": "b"}}
-    path, shown = made(arm, said, PREVIEW)
+    bodies_of = {"properties": {"agentPoolProfiles": [newest], "soon": "b"}}
+    path, shown = made(arm, bodies_of, PREVIEW)
     assert shown["properties"]["soon"] == "b"
     for one in (path, f"{path}/agentPools/p"):
         read = without_etags(arm.call("GET", one, None, STABLE).body)
@@ -198,13 +198,13 @@ def kinds(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("other", OTHER_CASES)
-@pytest.mark.parametrize("said", SPELLED, ids=str)
-def test_a_value_in_another_case_is_the_same_value(said: Any, other: str) -> None:
+@pytest.mark.parametrize("bodies_of", SPELLED, ids=str)
+def test_a_value_in_another_case_is_the_same_value(bodies_of: Any, other: str) -> None:
     """The value was taken in any case, and what hangs on it was filled in for one alone."""
     arm = Arm()
-    _, created = made(arm, said)
-    _, found = made(arm, changed(said, OTHER_CASES[other]))
-    assert kinds(found) == kinds(created)
+    _, created = made(arm, bodies_of)
+    _, answer = made(arm, changed(bodies_of, OTHER_CASES[other]))
+    assert kinds(answer) == kinds(created)
 
 
 @pytest.mark.parametrize(
@@ -271,8 +271,8 @@ def test_a_managed_nat_gateway_has_addresses_once_it_exists() -> None:
     new = arm.call("PUT", path, body, STABLE).body["properties"]["networkProfile"]
     assert new["natGatewayProfile"] == {**gateway, "idleTimeoutInMinutes": 4}
     read = arm.call("GET", path, None, STABLE).body
-    found = read["properties"]["networkProfile"]["natGatewayProfile"]["effectiveOutboundIPs"]
-    assert len({address["id"] for address in found}) == 2
+    answer = read["properties"]["networkProfile"]["natGatewayProfile"]["effectiveOutboundIPs"]
+    assert len({address["id"] for address in answer}) == 2
     again = arm.call("PUT", path, without_etags(read), STABLE).body
     assert again["properties"]["networkProfile"] == read["properties"]["networkProfile"]
 
@@ -311,18 +311,18 @@ def test_a_preview_version_accepts_one_autoscaled_size() -> None:
     arm = Arm()
     path, _ = made(arm, {})
     scale = {"autoscale": {"size": SIZE, "minCount": 1, "maxCount": 3}}
-    said = {"type": "VirtualMachines", "virtualMachinesProfile": {"scale": scale}}
+    bodies_of = {"type": "VirtualMachines", "virtualMachinesProfile": {"scale": scale}}
     pool = f"{path}/agentPools/p"
-    refused = arm.call("PUT", pool, {"properties": said}, STABLE)
+    refused = arm.call("PUT", pool, {"properties": bodies_of}, STABLE)
     assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
     for version in ("2025-07-02-preview", "2026-01-02-preview"):
         one = f"{pool}{version[:4][-1]}"
-        reply = arm.call("PUT", one, {"properties": said}, version)
+        reply = arm.call("PUT", one, {"properties": bodies_of}, version)
         assert reply.status == 201, reply.body
         assert "virtualMachineNodesStatus" not in reply.body["properties"]
         shown = arm.call("GET", one, None, version).body
         assert arm.call("PUT", one, without_etags(shown), version).status == 200
-    odd = said | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
+    odd = bodies_of | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
     assert arm.call("PUT", f"{pool}x", {"properties": odd}, PREVIEW).status == 400
 
 
@@ -338,8 +338,8 @@ def test_an_empty_value_in_the_network_profile_is_none(empty: dict[str, Any]) ->
     """It came back as it was, and what hangs on it was filled in from it."""
     arm = Arm()
     _, created = made(arm, {})
-    _, found = made(arm, {"properties": {"networkProfile": empty}})
-    assert kinds(found) == kinds(created)
+    _, answer = made(arm, {"properties": {"networkProfile": empty}})
+    assert kinds(answer) == kinds(created)
 
 
 @pytest.mark.parametrize(
@@ -348,8 +348,8 @@ def test_an_empty_value_in_the_network_profile_is_none(empty: dict[str, Any]) ->
 )
 def test_a_list_of_ranges_sets_the_single_range(one: str, many: str, range_: str) -> None:
     """The one range stayed at its default beside another list."""
-    _, found = made(Arm(), {"properties": {"networkProfile": {many: [range_]}}})
-    network = found["properties"]["networkProfile"]
+    _, answer = made(Arm(), {"properties": {"networkProfile": {many: [range_]}}})
+    network = answer["properties"]["networkProfile"]
     assert (network[one], network[many]) == (range_, [range_])
 
 

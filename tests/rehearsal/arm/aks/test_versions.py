@@ -15,7 +15,7 @@ OFFICIAL, LONG_TERM = "KubernetesOfficial", "AKSLongTermSupport"
 
 def versions(azure: Any, location: str = "eastus") -> dict[str, Any]:
     listed = azure.aks.managed_clusters.list_kubernetes_versions(location).values_property
-    return {found.version: found for found in listed}
+    return {version.version: version for version in listed}
 
 
 def put(azure: Any, name: str, **properties: Any) -> Any:
@@ -26,15 +26,15 @@ def put(azure: Any, name: str, **properties: Any) -> Any:
 
 
 def test_the_kubernetes_versions_of_today_are_offered(shop: Any) -> None:
-    found = versions(shop)
-    plans = {version: one.capabilities.support_plan for version, one in found.items()}
+    offered = versions(shop)
+    plans = {version: one.capabilities.support_plan for version, one in offered.items()}
     assert plans == {
         **{version: [LONG_TERM] for version in ("1.31", "1.32", "1.33")},
         **{version: [OFFICIAL, LONG_TERM] for version in ("1.34", "1.35", "1.36")},
     }
-    assert [version for version, one in found.items() if one.is_default] == ["1.35"]
-    assert not any(one.is_preview for one in found.values())
-    upgrades = {patch: one.upgrades for patch, one in found["1.35"].patch_versions.items()}
+    assert [version for version, one in offered.items() if one.is_default] == ["1.35"]
+    assert not any(one.is_preview for one in offered.values())
+    upgrades = {patch: one.upgrades for patch, one in offered["1.35"].patch_versions.items()}
     assert upgrades == {
         "1.35.2": ["1.36.1", "1.36.0"],
         "1.35.1": ["1.35.2", "1.36.1", "1.36.0"],
@@ -42,9 +42,9 @@ def test_the_kubernetes_versions_of_today_are_offered(shop: Any) -> None:
 
 
 def test_the_articles_era_offers_its_own_versions_with_one_plan(azure: Any) -> None:
-    found = versions(azure)
-    assert {"1.18", "1.19", "1.20", "1.35"} < set(found)
-    assert {tuple(one.capabilities.support_plan) for one in found.values()} == {(OFFICIAL,)}
+    offered = versions(azure)
+    assert {"1.18", "1.19", "1.20", "1.35"} < set(offered)
+    assert {tuple(one.capabilities.support_plan) for one in offered.values()} == {(OFFICIAL,)}
 
 
 def test_every_offered_version_is_accepted(shop: Any) -> None:

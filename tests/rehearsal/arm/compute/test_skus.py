@@ -12,12 +12,12 @@ GONE = ("Standard_NC6", "Standard_NC6s_v3", "Standard_NV4as_v4")
 
 
 def sizes(azure: Any, location: str = "eastus") -> dict[str, ResourceSku]:
-    found = azure.compute.resource_skus.list(filter=f"location eq '{location}'")
-    return {str(sku.name): sku for sku in found if sku.resource_type == "virtualMachines"}
+    skus = azure.compute.resource_skus.list(filter=f"location eq '{location}'")
+    return {str(sku.name): sku for sku in skus if sku.resource_type == "virtualMachines"}
 
 
 def capabilities(sku: ResourceSku) -> dict[str, str]:
-    return {str(found.name): str(found.value) for found in sku.capabilities or ()}
+    return {str(capability.name): str(capability.value) for capability in sku.capabilities or ()}
 
 
 def test_a_size_has_the_capabilities_of_the_catalogue(shop: Any) -> None:
@@ -48,30 +48,32 @@ def test_a_size_without_gpus_has_no_gpu_capability(shop: Any) -> None:
 
 def test_the_local_disks_of_a_size_are_listed(shop: Any) -> None:
     """Tools that choose ephemeral disks by them read 0."""
-    found = {name: capabilities(sku) for name, sku in sizes(shop).items()}
-    told = ("EphemeralOSDiskSupported", "CachedDiskBytes", "MaxResourceVolumeMB")
-    assert [found["Standard_DS2_v2"].get(name) for name in told] == [
+    by_size = {name: capabilities(sku) for name, sku in sizes(shop).items()}
+    names = ("EphemeralOSDiskSupported", "CachedDiskBytes", "MaxResourceVolumeMB")
+    assert [by_size["Standard_DS2_v2"].get(name) for name in names] == [
         "True",
         str(86 * 2**30),
         str(14 * 1024),
     ]
-    assert [found["Standard_D2s_v5"].get(name) for name in told] == ["False", None, "0"]
+    assert [by_size["Standard_D2s_v5"].get(name) for name in names] == ["False", None, "0"]
 
 
 def test_the_arm_architecture_of_a_size_is_listed(shop: Any) -> None:
     """All sizes without GPUs were x64, those with Arm as well."""
-    found = {name: capabilities(sku)["CpuArchitectureType"] for name, sku in sizes(shop).items()}
-    arm = {name for name, architecture in found.items() if architecture == "Arm64"}
+    by_size = {name: capabilities(sku)["CpuArchitectureType"] for name, sku in sizes(shop).items()}
+    arm = {name for name, architecture in by_size.items() if architecture == "Arm64"}
     assert {"Standard_D4pds_v5", "Standard_ND128isr_GB300_v6"} < arm
-    assert arm == {name for name in found if "pds_v5" in name or "plds_v5" in name or "_GB" in name}
+    assert arm == {
+        name for name in by_size if "pds_v5" in name or "plds_v5" in name or "_GB" in name
+    }
 
 
 def test_gpu_counts_are_listed_as_by_azure(shop: Any) -> None:
     """A part of a GPU counts for one, and of some sizes nothing is said."""
-    found = {name: capabilities(sku).get("GPUs") for name, sku in sizes(shop).items()}
-    assert found["Standard_NV6ads_A10_v5"] == "1"
-    assert found["Standard_NC64as_T4_v3"] == "4"
-    assert found["Standard_ND96is_MI300X_v5"] is None
+    by_size = {name: capabilities(sku).get("GPUs") for name, sku in sizes(shop).items()}
+    assert by_size["Standard_NV6ads_A10_v5"] == "1"
+    assert by_size["Standard_NC64as_T4_v3"] == "4"
+    assert by_size["Standard_ND96is_MI300X_v5"] is None
 
 
 def test_retired_sizes_are_not_offered_today(shop: Any, azure: Any) -> None:

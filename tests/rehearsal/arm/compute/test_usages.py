@@ -10,8 +10,8 @@ V = "?api-version=2026-08-01"
 
 def usages(azure: Any, location: str) -> dict[str, tuple[int, int]]:
     """By name, what is used and the limit."""
-    found = azure.compute.usage.list(location)
-    return {usage.name.value: (usage.current_value, usage.limit) for usage in found}
+    listed = azure.compute.usage.list(location)
+    return {usage.name.value: (usage.current_value, usage.limit) for usage in listed}
 
 
 def pool(azure: Any, cluster: str, name: str, **properties: Any) -> None:
@@ -30,13 +30,13 @@ def test_usage_is_counted_in_the_region_of_the_pools(shop: Any) -> None:
     pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=3)
     pool(shop, cluster, "spot", vmSize="standard_nc24ads_a100_v4", count=2, scaleSetPriority="Spot")
 
-    found = usages(shop, "koreacentral")
-    assert found["Standard NCASv3_T4 Family"] == (24, 100_000)
-    assert found["StandardNCADSA100v4Family"] == (0, 100_000)
-    assert found["lowPriorityCores"] == (48, 100_000)
-    assert found["cores"] == (26, 1_000_000)
-    assert found["virtualMachines"][0] == 6
-    assert found["virtualMachineScaleSets"][0] == 3
+    after = usages(shop, "koreacentral")
+    assert after["Standard NCASv3_T4 Family"] == (24, 100_000)
+    assert after["StandardNCADSA100v4Family"] == (0, 100_000)
+    assert after["lowPriorityCores"] == (48, 100_000)
+    assert after["cores"] == (26, 1_000_000)
+    assert after["virtualMachines"][0] == 6
+    assert after["virtualMachineScaleSets"][0] == 3
     assert usages(shop, "koreasouth") == before
 
     pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=1)
@@ -59,19 +59,19 @@ def test_usage_names_have_the_spelling_of_azure(shop: Any) -> None:
 
 
 def test_every_family_of_the_size_list_has_a_usage(shop: Any) -> None:
-    found = {"".join(name.split()).lower() for name in usages(shop, "eastus")}
+    names = {"".join(name.split()).lower() for name in usages(shop, "eastus")}
     skus = shop.compute.resource_skus.list(filter="location eq 'eastus'")
     families = {sku.family for sku in skus if sku.family}
     assert not [family for family in families if " " in family]
-    assert {family.lower() for family in families} <= found
+    assert {family.lower() for family in families} <= names
 
 
 def test_usages_are_listed_on_one_page(shop: Any) -> None:
     """It came in pages of fifty; Azure's, of 165 entries, was one."""
     path = f"/providers/Microsoft.Compute/locations/East%20US/usages{V}"
-    found = shop.call("GET", path).body
-    assert len(found["value"]) > 50
-    assert found.keys() == {"value"}
+    page = shop.call("GET", path).body
+    assert len(page["value"]) > 50
+    assert page.keys() == {"value"}
 
 
 def test_scripted_limits_are_listed(shop: Any) -> None:

@@ -11,8 +11,8 @@ SPECIALIZED = f"{FEATURES}/GPUDedicatedVHDPreview"
 
 
 def state(reply: Any) -> str:
-    found: str = reply.body["properties"]["state"]
-    return found
+    value: str = reply.body["properties"]["state"]
+    return value
 
 
 def test_a_feature_registers_after_a_while(azure: Any) -> None:
@@ -64,7 +64,7 @@ def test_a_registered_provider_answers_registered_at_once(azure: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "what"),
+    ("path", "words"),
     [
         (f"{FEATURES}/NoSuchPreview", "the feature Microsoft.ContainerService/NoSuchPreview"),
         ("/providers/Microsoft.Insights", "the resource provider Microsoft.Insights"),
@@ -72,12 +72,12 @@ def test_a_registered_provider_answers_registered_at_once(azure: Any) -> None:
     ],
 )
 def test_an_unsupported_feature_or_provider_is_named_as_such(
-    azure: Any, path: str, what: str
+    azure: Any, path: str, words: str
 ) -> None:
     """It said that there is no such feature, as if its name were misspelled."""
     reply = azure.call("GET", path + V.replace("07-01", "04-01"))
     assert (reply.status, reply.body["error"]["code"]) == (501, "NotImplemented")
-    assert reply.body["error"]["message"] == f"The rehearsal does not have {what}."
+    assert reply.body["error"]["message"] == f"The rehearsal does not have {words}."
 
 
 def test_an_unregistered_provider_refuses_requests(

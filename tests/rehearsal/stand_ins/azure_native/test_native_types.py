@@ -114,8 +114,8 @@ def test_outputs_are_flat_and_limited_to_the_sdks_properties() -> None:
 
 def test_outputs_of_a_group_keep_its_properties_nested() -> None:
     properties = {"provisioningState": "Succeeded"}
-    found = outputs(GROUP, {"id": "/g", "name": "g", "properties": properties})
-    assert found["properties"] == properties
+    flat = outputs(GROUP, {"id": "/g", "name": "g", "properties": properties})
+    assert flat["properties"] == properties
 
 
 def test_an_imported_resource_has_all_that_azure_filled_in() -> None:

@@ -158,10 +158,10 @@ def test_mistakes_are_reported_before_any_request(bench: Bench) -> None:
         ' agent_pool_name="gpu", gpu_profile={"drivr": "Install"})'
     )
 
-    said = bench.pulumi("preview", fails=True)
+    output = bench.pulumi("preview", fails=True)
 
-    assert "is a string, but must be an integer" in said
-    assert "is not a property of GPUProfileArgs" in said
+    assert "is a string, but must be an integer" in output
+    assert "is not a property of GPUProfileArgs" in output
     assert not bench.requests("PUT", "mistakes")
 
 
@@ -172,10 +172,10 @@ def test_an_unknown_type_is_named(bench: Bench) -> None:
         'containerregistry.Registry("registry", resource_group_name="g", sku={"name": "Basic"})'
     )
 
-    said = bench.pulumi("preview", fails=True)
+    output = bench.pulumi("preview", fails=True)
 
-    assert "does not support the type azure-native:containerregistry:Registry" in said
-    assert "docs/rehearsal.md" in said
+    assert "does not support the type azure-native:containerregistry:Registry" in output
+    assert "docs/rehearsal.md" in output
 
 
 @pytest.mark.long
@@ -187,12 +187,12 @@ def test_an_unknown_function_is_named(bench: Bench) -> None:
 
 @pytest.mark.long
 def test_a_refusal_has_azures_message(bench: Bench) -> None:
-    said = bench.up(
+    output = bench.up(
         PREAMBLE.format(group="refused").replace('"eastus"', '"atlantis"')
         + 'aks.AgentPool("pool", resource_group_name=group.name, resource_name_="none",'
         ' agent_pool_name="gpu", vm_size="Standard_NC8as_T4_v3", count=1)',
         fails=True,
     )
 
-    assert "LocationNotAvailableForResourceGroup" in said
-    assert "Traceback" not in said
+    assert "LocationNotAvailableForResourceGroup" in output
+    assert "Traceback" not in output

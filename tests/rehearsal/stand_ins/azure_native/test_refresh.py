@@ -22,8 +22,10 @@ members = some.dictionaries(some.sampled_from("pqr"), values)
 
 
 def refresh(inputs: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> Any:
-    found = refreshed(POOL, {"nodeLabels": inputs}, {"nodeLabels": old}, {"nodeLabels": new})
-    return found["nodeLabels"]
+    inputs_and_state = refreshed(
+        POOL, {"nodeLabels": inputs}, {"nodeLabels": old}, {"nodeLabels": new}
+    )
+    return inputs_and_state["nodeLabels"]
 
 
 @given(members, members)
@@ -42,8 +44,8 @@ def test_inputs_follow_changes_in_azure(old: dict[str, Any], new: dict[str, Any]
 def test_each_member_of_a_map_is_refreshed_separately(
     inputs: dict[str, Any], old: dict[str, Any], new: dict[str, Any]
 ) -> None:
-    found = refresh(inputs, old, new)
-    assert all(found[name] == value for name, value in new.items() if name not in old)
-    assert not {name for name in old if name not in new}.intersection(found)
+    refreshed_inputs = refresh(inputs, old, new)
+    assert all(refreshed_inputs[name] == value for name, value in new.items() if name not in old)
+    assert not {name for name in old if name not in new}.intersection(refreshed_inputs)
     own = {name: value for name, value in inputs.items() if name not in {*old, *new}}
-    assert {name: found.get(name) for name in own} == own
+    assert {name: refreshed_inputs.get(name) for name in own} == own

@@ -12,8 +12,8 @@ POOL = {"resourceGroupName": "g", "resourceName": "c"}
 
 def of_pool(**more: Any) -> list[tuple[str, str]]:
     return [
-        (found.path, found.reason)
-        for found in mistakes(args_shape(containerservice.AgentPoolArgs), POOL | more)
+        (mistake.path, mistake.reason)
+        for mistake in mistakes(args_shape(containerservice.AgentPoolArgs), POOL | more)
     ]
 
 
@@ -35,11 +35,11 @@ def test_inputs_that_the_sdk_accepts_are_accepted() -> None:
 
 
 def test_all_mistakes_are_found_at_once() -> None:
-    found = list(
+    reported = list(
         mistakes(args_shape(containerservice.AgentPoolArgs), {"resourceName": "c", "vmsize": "x"})
     )
 
-    assert found == [
+    assert reported == [
         ("resourceGroupName", "is required"),
         ("vmsize", "is not a property of AgentPoolArgs"),
     ]
@@ -65,9 +65,12 @@ def test_a_mistake_is_reported_with_its_path(more: dict[str, Any], path: str, re
 
 
 def test_mistakes_in_lists_of_objects_are_found() -> None:
-    found = mistakes(
+    reported = mistakes(
         args_shape(containerservice.ManagedClusterArgs),
         {"resourceGroupName": "g", "agentPoolProfiles": [{"name": "a"}, {"cont": 1}]},
     )
 
-    assert [path for path, _ in found] == ["agentPoolProfiles[1].name", "agentPoolProfiles[1].cont"]
+    assert [path for path, _ in reported] == [
+        "agentPoolProfiles[1].name",
+        "agentPoolProfiles[1].cont",
+    ]

@@ -41,10 +41,10 @@ def arguments(server: str = "https://one", **more: Any) -> dict[str, Any]:
 def test_another_cluster_replaces_the_provider(
     old: dict[str, Any], new: dict[str, Any], replaces: list[str]
 ) -> None:
-    found = config_diff(old, new)
+    answer = config_diff(old, new)
 
-    assert found.replaces == replaces
-    assert found.changes
+    assert answer.replaces == replaces
+    assert answer.changes
 
 
 def test_the_same_arguments_are_no_change() -> None:

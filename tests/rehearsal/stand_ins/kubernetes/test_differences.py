@@ -14,7 +14,7 @@ def asked(api_version: str, kind: str, meta: dict[str, Any] | None = None, **mor
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
 
 
-def found(old: Object, new: Object) -> DiffResponse:
+def diff_of(old: Object, new: Object) -> DiffResponse:
     return object_diff(old, new, ignored=())
 
 
@@ -43,7 +43,7 @@ def test_an_immutable_field_replaces_the_object(
         inner[path[-1]] = value
         return result
 
-    assert found(with_value("1"), with_value("2")).replaces == [path[0]]
+    assert diff_of(with_value("1"), with_value("2")).replaces == [path[0]]
 
 
 @pytest.mark.parametrize(
@@ -61,33 +61,33 @@ def test_an_immutable_field_replaces_the_object(
     ],
 )
 def test_a_mutable_field_is_updated_in_place(old: Object, new: Object) -> None:
-    assert found(old, new).changes
-    assert found(old, new).replaces == []
+    assert diff_of(old, new).changes
+    assert diff_of(old, new).replaces == []
 
 
 def test_the_old_object_is_deleted_first_if_the_new_one_needs_its_name() -> None:
     old, new = (asked("v1", "ConfigMap", data={"a": value}) for value in "12")
-    assert found(old, new).delete_before_replace
+    assert diff_of(old, new).delete_before_replace
 
     autonamed = {"annotations": {AUTONAMED: "true"}}
     old, new = (asked("v1", "ConfigMap", autonamed, data={"a": value}) for value in "12")
-    assert found(old, new).replaces
-    assert not found(old, new).delete_before_replace
+    assert diff_of(old, new).replaces
+    assert not diff_of(old, new).delete_before_replace
     moved = asked("v1", "ConfigMap", {"namespace": "other"})
-    assert not found(asked("v1", "ConfigMap"), moved).delete_before_replace
+    assert not diff_of(asked("v1", "ConfigMap"), moved).delete_before_replace
 
 
 def test_equivalent_values_are_no_change() -> None:
     def limited(**limits: Any) -> Object:
         return asked("apps/v1", "DaemonSet", spec={"resources": {"limits": limits}})
 
-    assert not found(limited(cpu="1000m", gpu=1), limited(cpu=1, gpu="1")).changes
-    assert found(limited(cpu="1000m"), limited(cpu="100m")).changes
+    assert not diff_of(limited(cpu="1000m", gpu=1), limited(cpu=1, gpu="1")).changes
+    assert diff_of(limited(cpu="1000m"), limited(cpu="100m")).changes
 
 
 def test_a_missing_namespace_is_no_change() -> None:
     nowhere = asked("v1", "ConfigMap")
     del nowhere["metadata"]["namespace"]
 
-    assert not found(asked("v1", "ConfigMap"), nowhere).changes
-    assert not found(nowhere, asked("v1", "ConfigMap")).changes
+    assert not diff_of(asked("v1", "ConfigMap"), nowhere).changes
+    assert not diff_of(nowhere, asked("v1", "ConfigMap")).changes

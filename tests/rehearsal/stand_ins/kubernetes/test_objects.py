@@ -90,8 +90,8 @@ def test_a_name_is_generated_once() -> None:
 
 
 def test_extensions_have_the_servers_names() -> None:
-    said = {"properties": [{"x_kubernetes_int_or_string": True}]}
+    schema = {"properties": [{"x_kubernetes_int_or_string": True}]}
     sent = {"properties": [{"x-kubernetes-int-or-string": True}]}
 
-    assert wired(said) == sent
-    assert unwired(sent) == said
+    assert wired(schema) == sent
+    assert unwired(sent) == schema

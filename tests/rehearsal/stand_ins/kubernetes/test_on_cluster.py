@@ -65,8 +65,8 @@ def site(plane: ControlPlane) -> Site:
 
 
 def config_map(name: str, **more: Any) -> Object:
-    found = {"name": name, "namespace": "default"}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": found, **more}
+    metadata = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **more}
 
 
 def daemon_set(name: str, image: str = "i", namespace: str = "default", **meta: Any) -> Object:
@@ -203,11 +203,13 @@ def test_a_refresh_reports_an_unready_object_and_keeps_its_inputs(site: Site) ->
         assert live is not None
         await work.require_ready(asked, live, refreshed(asked, live))
 
-    with pytest.raises(ResourceInitError, match="'unready' was created but failed to ini") as found:
+    with pytest.raises(
+        ResourceInitError, match="'unready' was created but failed to ini"
+    ) as raised:
         site.run(refresh)
 
-    assert "[ImagePullBackOff] Back-off pulling image" in str(found.value)
-    assert plain_map(found.value.inputs or {}) == asked
+    assert "[ImagePullBackOff] Back-off pulling image" in str(raised.value)
+    assert plain_map(raised.value.inputs or {}) == asked
 
 
 def test_events_that_prevent_pods_are_reported(site: Site) -> None:

@@ -180,8 +180,8 @@ def test_an_imported_object_is_taken_over_by_its_program(kube: KubernetesBench) 
     kube.up(with_plugin("imported"))
     urn = kube.resources()["plugin"]["urn"]
     kube.pulumi("state", "delete", urn, "--yes")
-    said = kube.pulumi("up", "--yes", "--skip-preview", fails=True)
-    assert 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists' in said
+    output = kube.pulumi("up", "--yes", "--skip-preview", fails=True)
+    assert 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists' in output
 
     provider = kube.resources()["namespace"]["provider"].rpartition("::")[0]
     kube.pulumi(
@@ -197,12 +197,12 @@ def test_an_imported_object_is_taken_over_by_its_program(kube: KubernetesBench) 
 
 
 def test_an_object_that_does_not_become_ready_stays_in_the_state(kube: KubernetesBench) -> None:
-    said = kube.up(with_job("failing", FAILING_IMAGE, restart="Never"), fails=True)
+    output = kube.up(with_job("failing", FAILING_IMAGE, restart="Never"), fails=True)
 
-    assert "Resource 'samples-tf-mnist-demo' was created but failed to initialize" in said
-    assert "[BackoffLimitExceeded] Job has reached the specified backoff limit" in said
-    assert 'container "samples-tf-mnist-demo" completed with exit code 1' in said
-    assert "Traceback" not in said
+    assert "Resource 'samples-tf-mnist-demo' was created but failed to initialize" in output
+    assert "[BackoffLimitExceeded] Job has reached the specified backoff limit" in output
+    assert 'container "samples-tf-mnist-demo" completed with exit code 1' in output
+    assert "Traceback" not in output
     job = kube.resources()["job"]
     assert "BackoffLimitExceeded" in job["initErrors"][0]
     assert job["outputs"]["status"]["failed"] == 1
@@ -258,13 +258,13 @@ k8s.core.v1.Secret(
 
 def test_errors_have_the_real_providers_messages(kube: KubernetesBench) -> None:
     kube.write((PREAMBLE + ODD).format(namespace="odd", hanging=HANGING_IMAGE))
-    said = kube.pulumi("up", "--yes", "--skip-preview", "--continue-on-error", fails=True)
+    output = kube.pulumi("up", "--yes", "--skip-preview", "--continue-on-error", fails=True)
 
-    assert "timed out waiting for the condition" in said
-    assert "[ImagePullBackOff] Back-off pulling image" in said
-    assert 'no matches for kind "Thing" in version "example.com/v1"' in said
-    assert 'ConfigMap "Not A Name" is invalid: metadata.name' in said
-    assert "Traceback" not in said
+    assert "timed out waiting for the condition" in output
+    assert "[ImagePullBackOff] Back-off pulling image" in output
+    assert 'no matches for kind "Thing" in version "example.com/v1"' in output
+    assert 'ConfigMap "Not A Name" is invalid: metadata.name' in output
+    assert "Traceback" not in output
     state = kube.resources()
     assert {"hanging", "unawaited", "secret"} <= state.keys()
     assert not {"unknown", "invalid"} & state.keys()
@@ -285,14 +285,14 @@ def test_an_unreachable_cluster_is_reported(
     kube.up(same)
     away = same.replace(".read()", '.read().replace("https://127.0.0.1:", "https://127.0.0.2:")')
 
-    said = kube.up(away + '\nk8s.core.v1.ConfigMap("map", opts=opts)', fails=True)
-    assert "configured Kubernetes cluster is unreachable: unable to load schema" in said
-    assert "connection refused" in said
-    assert "Traceback" not in said
+    output = kube.up(away + '\nk8s.core.v1.ConfigMap("map", opts=opts)', fails=True)
+    assert "configured Kubernetes cluster is unreachable: unable to load schema" in output
+    assert "connection refused" in output
+    assert "Traceback" not in output
     assert kube.changes() == {"map": "create"}
     assert "unreachable cluster" in kube.pulumi("refresh", "--yes", "--skip-preview", fails=True)
-    said = kube.pulumi("destroy", "--yes", "--skip-preview", fails=True)
-    assert "PULUMI_K8S_DELETE_UNREACHABLE" in said
+    output = kube.pulumi("destroy", "--yes", "--skip-preview", fails=True)
+    assert "PULUMI_K8S_DELETE_UNREACHABLE" in output
 
     monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
     kube.pulumi("destroy", "--yes", "--skip-preview")
@@ -302,12 +302,12 @@ def test_an_unreachable_cluster_is_reported(
 
 def test_a_broken_kubeconfig_is_reported_without_its_content(kube: KubernetesBench) -> None:
     program = PREAMBLE.format(namespace="broken")
-    said = kube.up(
+    output = kube.up(
         program.replace("kubeconfig=kubeconfig", r'kubeconfig="a: [hidden\nb: hidden"'), fails=True
     )
 
-    assert "failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- yaml: line" in said
-    assert "hidden" not in said
+    assert "failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- yaml: line" in output
+    assert "hidden" not in output
 
 
 LATER = """
@@ -373,12 +373,12 @@ def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) 
     try:
         until(lambda: kube.plane.has("daemonset", "-n", "cancelled", PLUGIN), "it is made")
         update.send_signal(signal.SIGINT)
-        said, _ = update.communicate(timeout=PATIENCE)
+        output, _ = update.communicate(timeout=PATIENCE)
     finally:
         update.kill()
         update.wait(PATIENCE)
 
-    assert f'Resource operation was cancelled for "{PLUGIN}"' in said
+    assert f'Resource operation was cancelled for "{PLUGIN}"' in output
     plugin = kube.resources()["plugin"]
     assert plugin["id"] == f"cancelled/{PLUGIN}"
     assert "cancelled" in plugin["initErrors"][0]
@@ -388,9 +388,9 @@ def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) 
 
 def test_resources_of_the_real_plug_in_alone_are_refused(kube: KubernetesBench) -> None:
     kube.write(PREAMBLE.format(namespace="helm") + 'k8s.helm.v3.Release("r", chart="c", opts=opts)')
-    said = kube.pulumi("preview", fails=True)
-    assert "chart c of no repository: docs/rehearsal.md" in said
+    output = kube.pulumi("preview", fails=True)
+    assert "chart c of no repository: docs/rehearsal.md" in output
 
     kube.write(PREAMBLE.format(namespace="yaml") + 'k8s.yaml.ConfigGroup("g", yaml=["{}"])')
-    said = kube.pulumi("preview", fails=True)
-    assert "stand-in for kubernetes does not support the function kubernetes:yaml:decode" in said
+    output = kube.pulumi("preview", fails=True)
+    assert "stand-in for kubernetes does not support the function kubernetes:yaml:decode" in output

@@ -36,8 +36,8 @@ def test_a_terminated_container_is_reported_with_its_exit_code() -> None:
     assert complaints(pod(terminated=ended)) == [
         '[Pod p]: container "c" completed with exit code 3'
     ]
-    said = {**ended, "message": "out of memory"}
-    assert complaints(pod(terminated=said)) == ["[Pod p]: [Error] out of memory"]
+    status = {**ended, "message": "out of memory"}
+    assert complaints(pod(terminated=status)) == ["[Pod p]: [Error] out of memory"]
 
     crashing = pod(waiting={"reason": "CrashLoopBackOff", "message": "back-off"})
     last = {"terminated": {"finishedAt": "now", "reason": "OOMKilled", "exitCode": 137}}

@@ -24,13 +24,13 @@ def live(kind: str, status: dict[str, Any], spec: dict[str, Any] | None = None) 
     }
 
 
-def judged(found: Object) -> Verdict:
-    judge = judge_of(found)
+def judged(live_object: Object) -> Verdict:
+    judge = judge_of(live_object)
     assert judge is not None
-    return judge(found)
+    return judge(live_object)
 
 
-def daemon_set(seen: int = 2, **status: int) -> Object:
+def daemon_set(generation: int = 2, **status: int) -> Object:
     counts = {
         "currentNumberScheduled": 2,
         "desiredNumberScheduled": 2,
@@ -38,21 +38,24 @@ def daemon_set(seen: int = 2, **status: int) -> Object:
         "numberReady": 2,
         "updatedNumberScheduled": 2,
     }
-    return live("DaemonSet", {"observedGeneration": seen, **counts, **status})
+    return live("DaemonSet", {"observedGeneration": generation, **counts, **status})
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("live_object", "message"),
     [
-        (daemon_set(seen=1), "DaemonSet generation is 2, but latest observed generation is 1"),
+        (
+            daemon_set(generation=1),
+            "DaemonSet generation is 2, but latest observed generation is 1",
+        ),
         (daemon_set(currentNumberScheduled=1), "Current: 1/2"),
         (daemon_set(updatedNumberScheduled=0), "Updated: 0/2"),
         (daemon_set(numberAvailable=1), "Available: 1/2"),
         (daemon_set(numberReady=1), "Ready: 1/2"),
     ],
 )
-def test_a_daemon_set_in_a_rollout_is_not_ready(found: Object, message: str) -> None:
-    assert judged(found) == Verdict(message)
+def test_a_daemon_set_in_a_rollout_is_not_ready(live_object: Object, message: str) -> None:
+    assert judged(live_object) == Verdict(message)
 
 
 def test_a_daemon_set_is_ready_on_all_nodes_or_on_none() -> None:
@@ -89,7 +92,7 @@ def deployment(**status: Any) -> Object:
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("live_object", "message"),
     [
         (deployment(updatedReplicas=1), "Updated: 1/3"),
         (deployment(replicas=4), "Pending termination: 1"),
@@ -99,8 +102,8 @@ def deployment(**status: Any) -> Object:
         ),
     ],
 )
-def test_a_deployment_in_a_rollout_is_not_ready(found: Object, message: str) -> None:
-    assert judged(found) == Verdict(message)
+def test_a_deployment_in_a_rollout_is_not_ready(live_object: Object, message: str) -> None:
+    assert judged(live_object) == Verdict(message)
 
 
 def test_a_deployment_is_ready_or_fails_without_progress() -> None:

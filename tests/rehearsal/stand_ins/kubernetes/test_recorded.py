@@ -9,7 +9,7 @@ from rehearsal.stand_ins.kubernetes.recorded import imported, outputs, recorded,
 
 
 @pytest.mark.parametrize(
-    ("said", "live"),
+    ("inputs", "live"),
     [
         ("1000m", "1"),
         (1, "1"),
@@ -19,14 +19,14 @@ from rehearsal.stand_ins.kubernetes.recorded import imported, outputs, recorded,
         ("512Ki", "0.5Mi"),
     ],
 )
-def test_equivalent_quantities_are_no_drift(said: Any, live: Any) -> None:
-    assert drifted({"limits": {"cpu": said}}, {"limits": {"cpu": live}}) == {
-        "limits": {"cpu": said}
+def test_equivalent_quantities_are_no_drift(inputs: Any, live: Any) -> None:
+    assert drifted({"limits": {"cpu": inputs}}, {"limits": {"cpu": live}}) == {
+        "limits": {"cpu": inputs}
     }
 
 
 @pytest.mark.parametrize(
-    ("said", "live"),
+    ("inputs", "live"),
     [
         ("1", "2"),
         ("1Gi", "1G"),
@@ -37,8 +37,8 @@ def test_equivalent_quantities_are_no_drift(said: Any, live: Any) -> None:
         ("1e3", "1k"),
     ],
 )
-def test_other_quantities_are_drift(said: Any, live: Any) -> None:
-    assert drifted({"limits": {"cpu": said}}, {"limits": {"cpu": live}}) == {
+def test_other_quantities_are_drift(inputs: Any, live: Any) -> None:
+    assert drifted({"limits": {"cpu": inputs}}, {"limits": {"cpu": live}}) == {
         "limits": {"cpu": live}
     }
 
@@ -48,7 +48,7 @@ def test_only_quantities_are_compared_as_quantities() -> None:
 
 
 def test_defaults_of_the_server_are_no_drift() -> None:
-    said = {"spec": {"containers": [{"name": "c", "image": "i"}], "tolerations": [{"key": "k"}]}}
+    inputs = {"spec": {"containers": [{"name": "c", "image": "i"}], "tolerations": [{"key": "k"}]}}
     live = {
         "spec": {
             "containers": [{"name": "sidecar"}, {"name": "c", "image": "i", "ports": []}],
@@ -57,11 +57,11 @@ def test_defaults_of_the_server_are_no_drift() -> None:
         }
     }
 
-    assert drifted(said, live) == said
+    assert drifted(inputs, live) == inputs
 
 
 @pytest.mark.parametrize(
-    ("said", "live"),
+    ("inputs", "live"),
     [
         ({"args": ["a"]}, {"args": ["a", "b"]}),
         ({"args": ["a", "b"]}, {"args": ["a"]}),
@@ -70,8 +70,8 @@ def test_defaults_of_the_server_are_no_drift() -> None:
         ({"containers": [{"name": "c", "image": "i"}]}, {"containers": []}),
     ],
 )
-def test_changes_of_other_clients_are_drift(said: Any, live: Any) -> None:
-    assert drifted(said, live) == live
+def test_changes_of_other_clients_are_drift(inputs: Any, live: Any) -> None:
+    assert drifted(inputs, live) == live
 
 
 def test_refreshed_inputs_keep_new_values() -> None:
