@@ -169,7 +169,7 @@ def max_surge_beside(max_unavailable: str) -> str:
 
 
 def node_number(count: int, number: str) -> int | None:
-    """Returns the nodes of a number or a rounded up percentage; None if it is neither."""
+    """The number of nodes of a number, or of a percentage of `count`, rounded up; else None."""
     found = NUMBER_OF_NODES.fullmatch(number.strip())
     if found is None:
         return None

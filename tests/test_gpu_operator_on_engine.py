@@ -60,7 +60,7 @@ def reaches_no_node(bench: ClusterBench) -> None:
 
     def scheduled() -> dict[str, int]:
         daemon_sets = bench.objects("daemonsets", "-n", NAMESPACE)
-        observed = [one for one in daemon_sets if one["status"].get("observedGeneration")]
+        observed = [each for each in daemon_sets if each["status"].get("observedGeneration")]
         return {
             one["metadata"]["name"]: one["status"]["desiredNumberScheduled"] for one in observed
         }

@@ -318,7 +318,7 @@ class SampleJob:
 
 
 def container_of(sample: str, resource: str) -> Json:
-    """The container of a sample that requests one of a resource."""
+    """The sample's container, which requests one unit of the GPU resource."""
     chosen = SAMPLES[sample]
     container = {
         "name": chosen.name,

@@ -34,7 +34,7 @@ def outlook(view: ClusterView, expected: Expected, *, is_coming: bool) -> Outloo
     """
     offering = [node for node in view.nodes if node.takes_pods and node.requestable > 0]
     if any(view.free(node) > 0 for node in offering):
-        return Outlook(waits_for="a place on a node that has a GPU for it")
+        return Outlook(waits_for="a place on a node with a free GPU")
     if is_coming and (coming := [n.name for n in view.nodes if _may_come(view, n, expected)]):
         return Outlook(waits_for=f"the GPUs of the node {coming[0]}")
     pools = (expected.pools or {}).values()

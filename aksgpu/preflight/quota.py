@@ -28,7 +28,10 @@ class _Demand:
 def judge(pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
     """The answers for each pool (quota of its VM family, or of spot) and for the region's quota."""
     if isinstance(facts.quotas, Unanswered):
-        advice = f"`az vm list-usage --location {facts.location} --output table` shows them"
+        advice = (
+            f"run `az vm list-usage --location {facts.location} --output table` to list "
+            "quotas and their usage"
+        )
         yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
         return
     demands = _demands(pools, facts)

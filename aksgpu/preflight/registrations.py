@@ -41,7 +41,8 @@ def features(settings: Settings, facts: Facts) -> Iterator[Row]:
         about = About("feature")
         if isinstance(facts.features, Unanswered):
             advice = (
-                f"`az feature list --namespace {name.partition('/')[0]} --output table` shows them"
+                f"run `az feature list --namespace {name.partition('/')[0]} --output table` to "
+                "list the features"
             )
             yield about.unknown(f"{name}: {facts.features.reason}", advice, facts.features.cause)
         else:

@@ -40,7 +40,10 @@ Sizes = Mapping[str, OfferedSize]
 def judge(pools: Sequence[PlannedPool], facts: Facts, today: date) -> Iterator[Row]:
     """The answers about the sizes of all pools."""
     if isinstance(facts.sizes, Unanswered):
-        advice = f"`az vm list-skus --location {facts.location} --all --output table` shows them"
+        advice = (
+            f"run `az vm list-skus --location {facts.location} --all --output table` to list "
+            "the VM sizes"
+        )
         yield About("size").unknown(facts.sizes.reason, advice, facts.sizes.cause)
     for pool in pools:
         if isinstance(facts.sizes, Mapping):

@@ -37,7 +37,10 @@ def _answer(about: About, what: str, desired: str, actual: str, facts: Facts) ->
     if actual and desired and _is_of(actual, desired):
         return about.ok(f"{what} already has {actual}")
     if isinstance(facts.versions, Unanswered):
-        advice = f"`az aks get-versions --location {facts.location} --output table` shows them"
+        advice = (
+            f"run `az aks get-versions --location {facts.location} --output table` to list "
+            "the Kubernetes versions"
+        )
         return about.unknown(facts.versions.reason, advice, facts.versions.cause)
     if not desired:
         default = next((version.minor for version in facts.versions if version.is_default), "")

@@ -56,12 +56,12 @@ def described(kind: type, name: str) -> Attribute:
 
 
 def summary(kind: object) -> str:
-    """A docstring, its paragraphs in a line each."""
+    """A docstring with each paragraph on one line."""
     return flat(inspect.getdoc(kind) or "")
 
 
 def flat(text: str) -> str:
-    """A text with its paragraphs in a line each."""
+    """A text with each paragraph on one line."""
     return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 

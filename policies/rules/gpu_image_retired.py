@@ -63,7 +63,7 @@ def _by_header(properties: Mapping[str, Any]) -> Findings:
 
 def _by_feature(name: Any) -> Findings:
     if _is_the_feature(name):
-        yield f"This registers the feature {name}. {_INSTEAD}"
+        yield f"This resource registers the feature {name}. {_INSTEAD}"
 
 
 def _by_provider(feature: Mapping[str, Any]) -> Findings:

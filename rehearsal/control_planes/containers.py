@@ -87,7 +87,7 @@ class Clock:
         return self._seen[key]
 
     def forget(self, pods: Iterable[Json]) -> None:
-        """Forgets all but these pods."""
+        """Forgets all pods except these."""
         known = {pod["metadata"]["uid"] for pod in pods}
         self._seen = {key: seen for key, seen in self._seen.items() if key[0] in known}
 

@@ -138,7 +138,7 @@ class Plugins:
         return [outcome for outcome in outcomes if outcome]
 
     def forget(self, pods: Iterable[Json]) -> None:
-        """Forgets all but these pods."""
+        """Forgets all pods except these."""
         known = {pod["metadata"]["uid"] for pod in pods}
         self._outcomes = {key: held for key, held in self._outcomes.items() if key[0] in known}
 

@@ -23,7 +23,7 @@ class NewNode:
 
 @dataclass
 class Step:
-    """The changes to make now; `is_done`: there is nothing to do and nothing to wait for."""
+    """The changes to make now. `is_done` means that nothing is left to do or to wait for."""
 
     create: list[NewNode] = field(default_factory=list)
     leave: list[Json] = field(default_factory=list)

@@ -39,7 +39,7 @@ def of(view: ClusterView, *pools: Pool, is_coming: bool = False) -> Outlook:
 
 
 def test_a_job_runs_on_a_free_gpu() -> None:
-    assert of(seen(NODE), POOL) == Outlook(waits_for="a place on a node that has a GPU for it")
+    assert of(seen(NODE), POOL) == Outlook(waits_for="a place on a node with a free GPU")
 
 
 def test_a_pool_at_zero_nodes_scales_up_for_the_job() -> None:

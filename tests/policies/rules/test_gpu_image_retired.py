@@ -61,7 +61,7 @@ def test_the_feature(resource_type: str, key: str) -> None:
     asked = Resource(type=resource_type, properties={key: FEATURE})
     other = Resource(type=resource_type, properties={key: "Other"})
     assert findings(gpu_image_retired, asked) == [
-        f"This registers the feature {FEATURE}. {INSTEAD}"
+        f"This resource registers the feature {FEATURE}. {INSTEAD}"
     ]
     assert findings(gpu_image_retired, other) == []
 
@@ -93,7 +93,7 @@ def registered(**feature: Any) -> Resource:
 )
 def test_the_feature_with_its_provider(feature: dict[str, Any], named: str | None) -> None:
     assert findings(gpu_image_retired, registered(**feature)) == (
-        [f"This registers the feature {named}. {INSTEAD}"] if named else []
+        [f"This resource registers the feature {named}. {INSTEAD}"] if named else []
     )
 
 
@@ -121,7 +121,7 @@ def test_a_feature_that_is_not_known_yet_hides_no_other() -> None:
     asked, cannot_run = findings(
         gpu_image_retired, Resource(type=registered().type, properties={"features": features})
     )
-    assert asked == f"This registers the feature {FEATURE}. {INSTEAD}"
+    assert asked == f"This resource registers the feature {FEATURE}. {INSTEAD}"
     assert cannot_run.startswith("can't run: ")
 
 

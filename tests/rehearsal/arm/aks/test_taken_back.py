@@ -16,14 +16,14 @@ SIZE = "Standard_DS2_v2"
 def bodies_of(row: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The cluster, and the pool of its own, that a recorded row asks for."""
     if row["of"] == "pool":
-        before = {"vmSize": SIZE, **row["before"]} if "before" in row else row["bodies_of"]
+        before = {"vmSize": SIZE, **row["before"]} if "before" in row else row["said"]
         return row.get("cluster", {}), before
     if row["of"] == "inline":
-        pool = {"name": "p", "mode": "System", "count": 1, **row["bodies_of"]}
+        pool = {"name": "p", "mode": "System", "count": 1, **row["said"]}
         of_cluster = row.get("cluster", {})
         properties = {**of_cluster.get("properties", {}), "agentPoolProfiles": [pool]}
         return {**of_cluster, "properties": properties}, None
-    return row.get("before", row["bodies_of"]), None
+    return row.get("before", row["said"]), None
 
 
 def names(value: Any) -> Any:
@@ -114,9 +114,9 @@ def test_a_driver_in_the_older_spelling_survives_a_put_of_newer_versions() -> No
     path, _ = made(arm, {})
     pool = f"{path}/agentPools/gpu"
     driver = {"driverType": "CUDA", "installGPUDriver": True}
-    bodies_of = {"vmSize": "Standard_NC8as_T4_v3", "osType": "Linux", "gpuProfile": driver}
+    properties = {"vmSize": "Standard_NC8as_T4_v3", "osType": "Linux", "gpuProfile": driver}
     old = "2024-07-02-preview"
-    assert arm.call("PUT", pool, {"properties": bodies_of}, old).status == 201
+    assert arm.call("PUT", pool, {"properties": properties}, old).status == 201
     for version in (STABLE, "2025-03-01", PREVIEW):
         body = arm.call("GET", pool, None, version).body
         reply = arm.call("PUT", pool, without_etags(body), version)
@@ -130,8 +130,8 @@ def test_a_put_of_an_older_version_keeps_newer_properties() -> None:
     arm = Arm()
     path, _ = made(arm, {})
     pool = f"{path}/agentPools/p"
-    bodies_of = {"vmSize": SIZE, "securityProfile": {"sshAccess": "Disabled"}}
-    assert arm.call("PUT", pool, {"properties": bodies_of}, STABLE).status == 201
+    properties = {"vmSize": SIZE, "securityProfile": {"sshAccess": "Disabled"}}
+    assert arm.call("PUT", pool, {"properties": properties}, STABLE).status == 201
     section = {"securityProfile": {"enableVTPM": False, "enableSecureBoot": False}}
     reply = arm.call("PUT", pool, {"properties": section}, "2025-03-01")
     assert reply.status == 200, reply.body
@@ -143,8 +143,8 @@ def test_properties_of_a_preview_version_are_left_out_of_other_answers() -> None
     """It was shown, and refused when it came back."""
     arm = Arm()
     newest = {"name": "p", "mode": "System", "vmSize": SIZE, "count": 1, "newest": {"a": 1}}
-    bodies_of = {"properties": {"agentPoolProfiles": [newest], "soon": "b"}}
-    path, shown = made(arm, bodies_of, PREVIEW)
+    body = {"properties": {"agentPoolProfiles": [newest], "soon": "b"}}
+    path, shown = made(arm, body, PREVIEW)
     assert shown["properties"]["soon"] == "b"
     for one in (path, f"{path}/agentPools/p"):
         read = without_etags(arm.call("GET", one, None, STABLE).body)
@@ -198,12 +198,12 @@ def kinds(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("other", OTHER_CASES)
-@pytest.mark.parametrize("bodies_of", SPELLED, ids=str)
-def test_a_value_in_another_case_is_the_same_value(bodies_of: Any, other: str) -> None:
+@pytest.mark.parametrize("body", SPELLED, ids=str)
+def test_a_value_in_another_case_is_the_same_value(body: Any, other: str) -> None:
     """The value was taken in any case, and what hangs on it was filled in for one alone."""
     arm = Arm()
-    _, created = made(arm, bodies_of)
-    _, answer = made(arm, changed(bodies_of, OTHER_CASES[other]))
+    _, created = made(arm, body)
+    _, answer = made(arm, changed(body, OTHER_CASES[other]))
     assert kinds(answer) == kinds(created)
 
 
@@ -311,18 +311,18 @@ def test_a_preview_version_accepts_one_autoscaled_size() -> None:
     arm = Arm()
     path, _ = made(arm, {})
     scale = {"autoscale": {"size": SIZE, "minCount": 1, "maxCount": 3}}
-    bodies_of = {"type": "VirtualMachines", "virtualMachinesProfile": {"scale": scale}}
+    properties = {"type": "VirtualMachines", "virtualMachinesProfile": {"scale": scale}}
     pool = f"{path}/agentPools/p"
-    refused = arm.call("PUT", pool, {"properties": bodies_of}, STABLE)
+    refused = arm.call("PUT", pool, {"properties": properties}, STABLE)
     assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
     for version in ("2025-07-02-preview", "2026-01-02-preview"):
         one = f"{pool}{version[:4][-1]}"
-        reply = arm.call("PUT", one, {"properties": bodies_of}, version)
+        reply = arm.call("PUT", one, {"properties": properties}, version)
         assert reply.status == 201, reply.body
         assert "virtualMachineNodesStatus" not in reply.body["properties"]
         shown = arm.call("GET", one, None, version).body
         assert arm.call("PUT", one, without_etags(shown), version).status == 200
-    odd = bodies_of | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
+    odd = properties | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
     assert arm.call("PUT", f"{pool}x", {"properties": odd}, PREVIEW).status == 400
 
 
