@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -95,6 +97,24 @@ class Bench:
         )
         assert (ended.returncode != 0) == fails, ended.stdout
         return ended.stdout
+
+    @contextmanager
+    def updating(self) -> Iterator["subprocess.Popen[str]"]:
+        """An `up` that runs beside the test, and no longer than that."""
+        update = subprocess.Popen(
+            [self.engine.pulumi, "up", "--yes", "--skip-preview", "--stack", "test"],
+            cwd=self.folder / "project",
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield update
+        finally:
+            update.kill()
+            update.communicate(timeout=PATIENCE)
 
     def up(self, program: str, *, fails: bool = False) -> str:
         self.write(program)

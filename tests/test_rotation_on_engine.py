@@ -1,6 +1,8 @@
 """A pool is replaced without loss: created first, ready, and only then is the old one deleted."""
 
 import json
+import os
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -8,13 +10,15 @@ from typing import Any
 import pytest
 
 from engine import Engine, ensure_kubernetes
+from engine.helm import ensure_helm
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.cluster_bench import GPU, ClusterBench
 from tests.faults import Faults
 from tests.names import unique
 from tests.old_program import test_pools
-from tests.waiting import until
+from tests.processes import descendants, is_running
+from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -105,83 +109,158 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
     assert bench.changes() == {}
 
 
-LARGE = {"name": "gpu", "vmSize": "Standard_NC64as_T4_v3", "replacement": "rotate"}
-LABELS = {"app": "workers"}
-WORKERS: list[dict[str, Any]] = [
-    {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": "workers"},
-        "spec": {"minAvailable": 2, "selector": {"matchLabels": LABELS}},
-    },
-    {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "workers"},
-        "spec": {
-            "replicas": 3,
-            "selector": {"matchLabels": LABELS},
-            "template": {
-                "metadata": {"labels": LABELS},
-                "spec": {
-                    "nodeSelector": {"aks-gpu/pool": "gpu"},
-                    "tolerations": [{"key": "sku", "operator": "Exists"}],
-                    "containers": [
-                        {"name": "one", "image": "cuda", "resources": {"limits": {GPU: "1"}}}
-                    ],
+def test_the_next_update_goes_on_after_the_engine_was_killed_before_the_old_pool_went(
+    bench: Bench, faults: Faults
+) -> None:
+    """SIGKILL, when Azure had the new pool and had not yet accepted to delete the old one."""
+    name = unique("rotation")
+    write(bench, name, ROTATING, gpuStack="none")
+    bench.pulumi("up", "--yes", "--skip-preview")
+    [old] = pools(bench)
+    path = f"/agentPools/{old}$"
+    faults.script(
+        {"method": "DELETE", "path": path, "status": 429, "headers": {"Retry-After": "1000"}}
+    )
+    write(bench, name, {**ROTATING, "vmSize": LARGER}, gpuStack="none")
+    with bench.updating() as update:
+        until(lambda: bench.requests("DELETE", f"/agentPools/{old}"), "the old pool is to go")
+        begun = descendants(update.pid)
+        os.kill(update.pid, signal.SIGKILL)
+        update.communicate(timeout=PATIENCE)
+    # What it has started ends by itself: nobody is left to work for.
+    until(lambda: not any(map(is_running, begun)), f"none of {begun} is left")
+    faults.lift()
+    new, still = pools(bench)
+    assert still == old
+    assert sent(bench) == [f"PUT {old}", f"PUT {new}"]
+
+    bench.pulumi("cancel", "--yes")
+    bench.pulumi("up", "--yes", "--skip-preview")
+    assert sent(bench)[2:] == [f"DELETE {old}"]
+    assert pools(bench) == [new]
+    assert bench.changes() == {}
+
+
+LARGE = {"vmSize": "Standard_NC64as_T4_v3", "replacement": "rotate"}
+# Whose plugin serves each pool: the stack's, AKS's, and the GPU Operator's.
+STACKS = {"gpu": "device-plugin", "aks": "managed", "nv": "operator"}
+
+
+def stack_of(**changes: Any) -> dict[str, Any]:
+    pools = [{"name": name, "gpuStack": how, **LARGE, **changes} for name, how in STACKS.items()]
+    return {
+        "gpuPools": pools,
+        "managedGpuFeature": "register",
+        "sampleJob": {"enabled": False},
+    }
+
+
+def workers(pool: str) -> list[dict[str, Any]]:
+    """Three pods on the GPUs of a pool, of which two have to be there always."""
+    labels = {"app": pool}
+    return [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": pool},
+            "spec": {"minAvailable": 2, "selector": {"matchLabels": labels}},
+        },
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": pool},
+            "spec": {
+                "replicas": 3,
+                "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {
+                        "nodeSelector": {"aks-gpu/pool": pool},
+                        "tolerations": [{"key": "sku", "operator": "Exists"}],
+                        "containers": [
+                            {"name": "one", "image": "cuda", "resources": {"limits": {GPU: "1"}}}
+                        ],
+                    },
                 },
             },
         },
-    },
-]
+    ]
 
 
-def test_a_deployment_never_falls_below_its_budget(
-    engine: Engine, whole_cloud: Cloud, tmp_path: Path
+def test_deployments_never_fall_below_their_budgets(
+    engine: Engine, todays_cloud: Cloud, tmp_path: Path
 ) -> None:
-    """Replaced in place, all its pods went with the pool."""
-    stack = ClusterBench(engine, whole_cloud, tmp_path).begin()
-    name = unique("rotation")
-    write(stack, name, LARGE, sampleJob={"enabled": False})
-    stack.pulumi("up", "--yes", "--skip-preview")
-    for each in WORKERS:
-        stack.kubectl("apply", "-f", "-", content=each)
-    stack.kubectl("rollout", "status", "deployment/workers")
-    [old] = pools(stack)
+    """Replaced in place, all pods went with their pool.
 
-    write(stack, name, {**LARGE, "osDiskSizeGb": 256}, sampleJob={"enabled": False})
-    assert stack.changes()["gpu"] == "replace"
+    Whoever brings the device plugin: the old nodes go when the GPUs of the new ones work.
+    """
+    ensure_helm()
+    stack = ClusterBench(engine, todays_cloud, tmp_path).begin()
+    name = unique("rotation")
+    named = {"resourceGroup": {"name": name}, "cluster": {"name": name}}
+    stack.write_stack({**named, **stack_of()})
+    stack.pulumi("up", "--yes", "--skip-preview")
+    for each in (each for pool in STACKS for each in workers(pool)):
+        stack.kubectl("apply", "-f", "-", content=each)
+    for pool in STACKS:
+        stack.kubectl("rollout", "status", f"deployment/{pool}")
+    old = names(stack)
+
+    stack.write_stack({**named, **stack_of(osDiskSizeGb=256)})
+    changes = stack.changes()
+    assert {pool: changes[pool] for pool in STACKS} == dict.fromkeys(STACKS, "replace")
     # A file of its own: the update removes the bench's, which could be before kubectl has read it.
     kubeconfig = tmp_path / "watch.kubeconfig"
     kubeconfig.write_bytes((stack.folder / "kubeconfig").read_bytes())
-    get = ("get", "deployment", "workers", "--watch", "--output", "json")
+    get = ("get", "deployments", "--watch", "--output", "json")
     kubectl: list[str | Path] = [ensure_kubernetes().kubectl, "--kubeconfig", kubeconfig, *get]
     with subprocess.Popen(kubectl, stdout=subprocess.PIPE, text=True) as watch:
         try:
             stack.pulumi("up", "--yes", "--skip-preview")
         finally:
             watch.terminate()
-        watched = watch.communicate()[0]
+        watched = [*_documents(watch.communicate()[0])]
 
-    [new] = pools(stack)
-    assert sent(stack)[-2:] == [f"PUT {new}", f"DELETE {old}"]
-    available = [state["status"].get("availableReplicas", 0) for state in _documents(watched)]
-    assert available
-    assert min(available) >= 2
-    pods_are_on = {
-        node["metadata"]["labels"]["agentpool"]
-        for node in stack.objects("nodes", "-l", "aks-gpu/pool=gpu")
-    }
-    assert pods_are_on == {new}
-    until(
-        lambda: len(stack.objects("pods", "--field-selector", "status.phase=Running")) == 3,
-        "all pods run on the new pool",
-    )
+    new = names(stack)
+    for pool in STACKS:
+        assert new[pool] != old[pool]
+        requests = [
+            f"{line['method']} {line['path'].rpartition('/')[2]}"
+            for line in sorted(
+                (*stack.requests("PUT"), *stack.requests("DELETE")), key=lambda line: line["time"]
+            )
+            if line["path"].endswith((f"/{old[pool]}", f"/{new[pool]}"))
+        ]
+        assert requests == [f"PUT {old[pool]}", f"PUT {new[pool]}", f"DELETE {old[pool]}"]
+        available = [
+            state["status"].get("availableReplicas", 0)
+            for state in watched
+            if state["metadata"]["name"] == pool
+        ]
+        assert available
+        assert min(available) >= 2
+        nodes = stack.objects("nodes", "-l", f"aks-gpu/pool={pool}")
+        assert {node["metadata"]["labels"]["agentpool"] for node in nodes} == {new[pool]}
+        until(
+            lambda pool=pool: (  # type: ignore[misc]
+                len(stack.objects("pods", "-l", f"app={pool}", "--field-selector", RUNNING)) == 3
+            ),
+            f"all pods run on the new pool of {pool}",
+        )
     (daemon_set,) = stack.objects("daemonsets", "-n", "gpu-resources")
-    assert daemon_set["metadata"]["annotations"]["aks-gpu/pools"] == new
-    # Without another pool to go to, the budget would keep this one.
-    stack.kubectl("delete", "deployment", "workers")
+    assert daemon_set["metadata"]["annotations"]["aks-gpu/pools"] == new["gpu"]
+    # Without other pools to go to, the budgets would keep these.
+    stack.kubectl("delete", "deployments", "--all")
     stack.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
+
+
+RUNNING = "status.phase=Running"
+
+
+def names(stack: ClusterBench) -> dict[str, str]:
+    """The present names in Azure of the pools, by their names in the stack."""
+    resources = stack.resources()
+    return {pool: resources[pool]["id"].rpartition("/")[2] for pool in STACKS}
 
 
 def _documents(text: str) -> list[dict[str, Any]]:

@@ -58,20 +58,8 @@ class PreviewBench(Bench):
     def running_up(self, program: str) -> Iterator["subprocess.Popen[str]"]:
         """An `up` that runs beside the test, and no longer than that."""
         self.write(program)
-        update = subprocess.Popen(
-            [self.engine.pulumi, "up", "--yes", "--skip-preview", "--stack", "test"],
-            cwd=self.folder / "project",
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
+        with self.updating() as update:
             yield update
-        finally:
-            update.kill()
-            update.communicate(timeout=PATIENCE)
 
     def wait_for_request(self, method: str, path_part: str) -> None:
         until(lambda: self.requests(method, path_part), f"there is a {method} of {path_part}")
