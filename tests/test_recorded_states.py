@@ -1,20 +1,23 @@
-"""States of the example stacks as an earlier commit left them: today's program changes nothing.
+"""States of stacks as released versions left them: today's program changes nothing in them.
 
-But for what is meant, below. Moves in the source must not rename what is in states. Where a
-change of them is meant, `python -m tests.test_recorded_states` records them anew.
+But for what is meant, below. Each version has a folder, with the stack files as they were. A
+release records its own: `python -m tests.test_recorded_states`.
 """
 
 import base64
 import json
+import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import yaml
 
+from aks_preview.configuration import VERSION
 from engine import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
@@ -22,16 +25,19 @@ from tests.bench import ROOT, Bench
 from tests.faults import Faults
 
 FOLDER = ROOT / "tests" / "recorded_states"
-STACKS = ("dev", "prod", "article")
+RECORDED = sorted(FOLDER.glob("*/*.json"))
 NOBODY = "00000000-0000-0000-0000-000000000000"
-# What today's program has changed on purpose: the Kubernetes provider has learned which cluster it
-# is for, and nothing on the cluster is replaced by that.
-MEANT = {"kubernetes": "update"}
-# The version that prod sets is its pools' too, and in the states no input has it. A program cannot
-# see that Azure filled it in, and to ignore the property would be to ignore every later upgrade. So
-# the first update sends pools the version that they have, and Azure changes nothing.
-MEANT_OF: Mapping[str, Mapping[str, str]] = {
-    "prod": dict.fromkeys(("t4", "mig", "spot"), "update"),
+# What today's program changes on purpose, by the version that left the state. UPGRADE.md names each
+# resource that is replaced or deleted.
+#
+# Before 0.1.0, the Kubernetes provider did not know which cluster it is for; nothing on the cluster
+# is replaced by that. And the version that prod sets is its pools' too, which no input had. A
+# program cannot see that Azure filled it in, and to ignore the property would be to ignore every
+# later upgrade. So the first update sends pools the version that they have.
+MEANT: Mapping[tuple[str, str], Mapping[str, str]] = {
+    ("before-0.1.0", "article"): {"kubernetes": "update"},
+    ("before-0.1.0", "dev"): {"kubernetes": "update"},
+    ("before-0.1.0", "prod"): dict.fromkeys(("kubernetes", "t4", "mig", "spot"), "update"),
 }
 _OF_THE_MACHINE = ("sourcePosition", "stackTrace")
 # In place of each cluster's own. Nobody answers there, so a preview compares inputs only.
@@ -47,40 +53,41 @@ KUBECONFIG = yaml.safe_dump(
 )
 
 
-def stack_file(name: str) -> dict[str, Any]:
-    config: Mapping[str, Any] = yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text())["config"]
+def stack_file(file: Path) -> dict[str, Any]:
+    config: Mapping[str, Any] = yaml.safe_load(file.read_text())["config"]
     return {key.removeprefix("aks-gpu:"): value for key, value in config.items()}
 
 
-def began(engine: Engine, running: Cloud, folder: Path, name: str) -> Bench:
-    """A project with one of the example stacks, which has no resources yet."""
+def began(engine: Engine, running: Cloud, folder: Path, file: Path) -> Bench:
+    """A project with a stack of a stack file, which has no resources yet."""
     # What encrypted the recorded states; since then each home has a word of its own.
     (folder / "passphrase").write_text("rehearsal")
     bench = Bench(engine, running, folder).begin()
-    bench.write_stack(stack_file(name))
+    bench.write_stack(stack_file(file))
     return bench
 
 
 @pytest.mark.engine
 @pytest.mark.long
-@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("state", RECORDED, ids=lambda state: f"{state.parent.name}-{state.stem}")
 def test_a_recorded_state_previews_without_changes(
-    engine: Engine, engine_cloud: Cloud, tmp_path: Path, name: str
+    engine: Engine, engine_cloud: Cloud, tmp_path: Path, state: Path
 ) -> None:
-    bench = began(engine, engine_cloud, tmp_path, name)
+    bench = began(engine, engine_cloud, tmp_path, state.with_suffix(".yaml"))
     recorded = tmp_path / "recorded.json"
-    state = (FOLDER / f"{name}.json").read_text()
-    recorded.write_text(state.replace(NOBODY, engine_cloud.subscription))
+    recorded.write_text(state.read_text().replace(NOBODY, engine_cloud.subscription))
     bench.pulumi("stack", "import", "--file", str(recorded))
     value = base64.b64encode(KUBECONFIG.encode()).decode()
     answer = {"kubeconfigs": [{"name": "clusterUser", "value": value}]}
     faults = Faults(engine_cloud.home)
-    own = stack_file(name)
+    own = stack_file(state.with_suffix(".yaml"))
     path = (
         f"/subscriptions/{engine_cloud.subscription}/resourceGroups/{own['resourceGroup']['name']}"
         f"/providers/Microsoft.ContainerService/managedClusters/{own['cluster']['name']}"
     )
-    cluster = {"id": path, "location": "eastus", "properties": {"resourceUID": "0" * 24}}
+    known = re.search(r'"clusterIdentifier": "(\w+)"', state.read_text())
+    own_id = {"resourceUID": known[1] if known else "0" * 24}
+    cluster = {"id": path, "location": "eastus", "properties": own_id}
     pools = [f"{path}/agentPools/{pool['name']}" for pool in own["gpuPools"]]
     faults.script(
         *(
@@ -91,17 +98,31 @@ def test_a_recorded_state_previews_without_changes(
         {"method": "GET", "path": "managedClusters/[^/]*$", "status": 200, "body": cluster},
     )
     try:
-        assert bench.changes() == {**MEANT, **MEANT_OF.get(name, {})}
+        assert bench.changes() == MEANT.get((state.parent.name, state.stem), {})
     finally:
         faults.lift()
 
 
-def record(name: str, folder: Path) -> str:
+def test_the_last_version_has_its_states() -> None:
+    """CONTRIBUTING.md, "Release": an upgrade from it would go untested."""
+    assert VERSION in {state.parent.name for state in RECORDED}
+    assert all(state.with_suffix(".yaml").exists() for state in RECORDED)
+
+
+def test_a_replacement_that_is_meant_is_in_the_page_on_upgrades() -> None:
+    page = (ROOT / "UPGRADE.md").read_text()
+    for meant in MEANT.values():
+        for name, change in meant.items():
+            assert change in ("create", "update") or f"`{name}`" in page
+
+
+def record(file: Path, folder: Path) -> str:
     """The state of a stack that was brought up, without what is its cloud's own."""
     home = folder / "cloud"
-    running = cloud.start(home, 0.1, "article", ensure_kubernetes().folder)
+    era: Literal["article", "today"] = "article" if ".article." in file.name else "today"
+    running = cloud.start(home, 0.1, era, ensure_kubernetes().folder)
     try:
-        bench = began(ensure_engine(), running, folder, name)
+        bench = began(ensure_engine(), running, folder, file)
         bench.pulumi("up", "--yes", "--skip-preview")
         kubeconfig = bench.pulumi("stack", "output", "kubeconfig", "--show-secrets").strip()
         state = json.loads(bench.pulumi("stack", "export", "--show-secrets"))
@@ -130,10 +151,13 @@ def _coded(text: str) -> str:
 
 
 def main() -> int:
-    FOLDER.mkdir(exist_ok=True)
-    for name in STACKS:
+    place = FOLDER / VERSION
+    place.mkdir(exist_ok=True)
+    for file in (*ROOT.glob("Pulumi.*.yaml"), *ROOT.glob("examples/stacks/Pulumi.*.yaml")):
+        state = place / f"{file.suffixes[0][1:]}.json"
         with tempfile.TemporaryDirectory() as folder:
-            (FOLDER / f"{name}.json").write_text(record(name, Path(folder)))
+            state.write_text(record(file, Path(folder)))
+        shutil.copy(file, state.with_suffix(".yaml"))
     return 0
 
 

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache, cached_property
-from importlib.metadata import version
 from inspect import get_annotations
 from pathlib import Path
 from types import MappingProxyType
@@ -14,7 +13,7 @@ from typing import Any
 import pulumi
 
 import components
-from aks_preview.configuration import DOWNLOAD_URL, REPOSITORY, VERSION
+from aks_preview.configuration import REPOSITORY, VERSION
 from catalogue import valid_clusters, valid_pools
 from catalogue.valid import Rules, choices_of
 from components.arguments import camel_case
@@ -40,12 +39,6 @@ _RULES: Mapping[str, Rules] = MappingProxyType(
         "OperatorPoolArgs": valid_clusters.PLUGIN_POOL,
         "PluginPoolArgs": valid_clusters.PLUGIN_POOL,
     }
-)
-# The providers of the resources that the components create.
-_DEPENDENCIES = (
-    ("pulumi-azure-native", "azure-native", ""),
-    ("pulumi-kubernetes", "kubernetes", ""),
-    ("", "aks-preview", DOWNLOAD_URL),
 )
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 _Json = dict[str, Any]
@@ -90,12 +83,6 @@ def schema() -> _Json:
         "license": "Apache-2.0",
         "publisher": "aks-gpu",
         "pluginDownloadURL": f"git://{REPOSITORY}/components",
-        "dependencies": [
-            {"name": name, "version": version(package)}
-            if package
-            else {"name": name, "version": VERSION, "downloadURL": url}
-            for package, name, url in _DEPENDENCIES
-        ],
         "resources": {
             kind_token: _component(component, types)
             for kind_token, component in component_types().items()

@@ -66,6 +66,11 @@ def test_a_kubeconfig_is_a_secret() -> None:
     assert [name for name, own in outputs.items() if own.get("secret")] == ["kubeconfig"]
 
 
+def test_an_sdk_asks_for_no_other_sdk() -> None:
+    """It asked npm and PyPI for one of aks-preview, which they do not have."""
+    assert "dependencies" not in schema.schema()
+
+
 def test_the_members_of_enums_are_names() -> None:
     """`sku=gpu` is a value, and no name in any language."""
     enums = [kind["enum"] for kind in TYPES.values() if "enum" in kind]
