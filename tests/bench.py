@@ -58,8 +58,8 @@ class Bench:
         project.write()
         file = project.folder / "Pulumi.test.yaml"
         kept = yaml.safe_load(file.read_text()) if file.exists() else {}
-        said = {f"aks-gpu:{key}": value for key, value in config.items()}
-        file.write_text(yaml.safe_dump((kept or {}) | {"config": said}))
+        content = {f"aks-gpu:{key}": value for key, value in config.items()}
+        file.write_text(yaml.safe_dump((kept or {}) | {"config": content}))
 
     def write_example(self, stack: str, folder: Path = ROOT) -> None:
         """Puts the real program in place, with a stack file of this checkout.
@@ -122,10 +122,10 @@ class Bench:
 
     def changes(self, *preview: str) -> dict[str, str]:
         """What a preview would do, by the names of the resources; nothing that stays the same."""
-        said = json.loads(self.pulumi("preview", "--json", *preview))
+        preview_json = json.loads(self.pulumi("preview", "--json", *preview))
         return {
             step["urn"].rpartition("::")[2]: step["op"]
-            for step in said["steps"]
+            for step in preview_json["steps"]
             if step["op"] not in ("same", "refresh")
         }
 

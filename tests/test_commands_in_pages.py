@@ -49,14 +49,14 @@ def test_aksgpu_has_the_commands_and_options_of_the_pages() -> None:
 @pytest.mark.engine
 @pytest.mark.long
 def test_pulumi_has_the_commands_and_options_of_the_pages(engine: Engine) -> None:
-    wanted: dict[str, set[str]] = {}
+    wanted_options: dict[str, set[str]] = {}
     for _, command in commands("pulumi"):
         first, *rest = re.findall(r"(?<!\S)(?:[a-z]+|\S+)", command)
         more = rest[:1] if first in _WITH_COMMANDS and rest and rest[0].isalpha() else []
         name = " ".join([first, *more])
-        wanted.setdefault(name, set()).update(_OPTION.findall(command))
-    assert {"up", "import", "state delete"} <= wanted.keys()
-    for name, options in wanted.items():
+        wanted_options.setdefault(name, set()).update(_OPTION.findall(command))
+    assert {"up", "import", "state delete"} <= wanted_options.keys()
+    for name, options in wanted_options.items():
         ended = subprocess.run(
             [engine.pulumi, *name.split(), "--help"], capture_output=True, text=True, check=False
         )

@@ -26,7 +26,8 @@ def stack_file(name: str) -> dict[str, Any]:
 def run(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Run:
     def with_configuration(config: dict[str, Any], *, preview: bool = False) -> Graph:
         texts = {
-            key: said if isinstance(said, str) else json.dumps(said) for key, said in config.items()
+            key: value if isinstance(value, str) else json.dumps(value)
+            for key, value in config.items()
         }
         monkeypatch.setenv("PULUMI_CONFIG", json.dumps(texts))
         return deploy(lambda: runpy.run_path(str(ROOT), run_name="__main__"), preview=preview)

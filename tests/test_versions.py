@@ -44,7 +44,7 @@ def test_the_version_is_the_same_in_every_file() -> None:
 def test_every_file_that_has_the_version_is_compared() -> None:
     """A template that is not in the list would give out the previous release."""
     kinds = ["*.json", "*.md", "*.py", "*.toml", "*.txt", "*.yaml"]
-    found = subprocess.run(
+    listed = subprocess.run(
         ["git", "grep", "-l", "-I", "--fixed-strings", VERSION, "--", *kinds],  # noqa: S607
         cwd=ROOT,
         capture_output=True,
@@ -52,7 +52,7 @@ def test_every_file_that_has_the_version_is_compared() -> None:
         check=True,
     )
     whole = re.compile(rf"(?<![\d.]){re.escape(VERSION)}(?![\d.])")
-    for name in found.stdout.split():
+    for name in listed.stdout.split():
         if not name.startswith("tests/") and whole.search((ROOT / name).read_text()):
             assert name in {*FOUND, "UPGRADE.md"}
 

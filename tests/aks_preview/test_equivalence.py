@@ -24,7 +24,7 @@ EXAMPLES = settings(
 )
 
 
-def told(aks_type: AksType) -> ObjectOf:
+def shape_of(aks_type: AksType) -> ObjectOf:
     """What Azure tells of a resource, and a program says."""
     inputs = aks_type.inputs
     fields = {name: inputs.fields[name] for name in inputs.fields.keys() - aks_type.not_sent}
@@ -41,7 +41,7 @@ def read(aks_type: AksType, inputs: Any, actual: Any) -> dict[str, Any]:
 def test_equivalent_values_are_no_change(token: str, random: Random) -> None:
     """The case of a group's name replaced pools; add-ons, tags and `/32` never settled."""
     aks_type = AKS_TYPES[token]
-    shape = told(aks_type)
+    shape = shape_of(aks_type)
     inputs = random_inputs(random, shape)
     actual = respelled(random, shape, inputs)
     note(f"{inputs}\n{actual}")
@@ -55,7 +55,7 @@ def test_equivalent_values_are_no_change(token: str, random: Random) -> None:
 @given(TYPES, RANDOMS)
 def test_a_change_beside_equivalent_values_is_found(token: str, random: Random) -> None:
     aks_type = AKS_TYPES[token]
-    shape = told(aks_type)
+    shape = shape_of(aks_type)
     inputs = random_inputs(random, shape)
     places = list(leaves(shape, inputs))
     random.shuffle(places)

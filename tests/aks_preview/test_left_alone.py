@@ -115,7 +115,7 @@ async def updated(azure: OddAzure, provider: Driver, state: str) -> Outcome:
 
 
 @pytest.mark.parametrize(
-    ("seen", "state"),
+    ("answer", "state"),
     [
         (refreshed, "Upgrading"),
         (refreshed, "Scaling"),
@@ -125,14 +125,14 @@ async def updated(azure: OddAzure, provider: Driver, state: str) -> Outcome:
     ],
 )
 def test_a_refresh_during_another_clients_operation_keeps_the_live_count(
-    seen: Any, state: str
+    answer: Any, state: str
 ) -> None:
     """A refresh during somebody's upgrade: the next edit of a label took their nodes back."""
     azure = OddAzure()
 
     async def edit() -> Outcome:
         async with serving(azure), driving(azure) as provider:
-            known = await seen(azure, provider, state)
+            known = await answer(azure, provider, state)
             assert known.outputs["provisioningState"] == state
             azure.put(POOL, at_work("Succeeded", count=7))
             return await provider.update(

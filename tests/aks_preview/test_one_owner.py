@@ -126,7 +126,7 @@ BUSY = refusal(409, "OperationNotAllowed", "Another operation is in progress.")
         (False, [], True),
     ],
 )
-def test_a_pool_that_another_client_creates_at_the_same_time(
+def test_a_pool_that_another_client_creates_at_the_same_time_is_not_taken(
     is_taken: bool, answers: list[Answer], is_ours: bool
 ) -> None:
     """Two programs looked, found nothing, and both had made it."""

@@ -45,9 +45,9 @@ def _by_the_check(spec: Json, taints: list[str]) -> bool:
     container = {"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.2"}
     template = {"spec": {"containers": [container], **spec}}
     item = {"metadata": {"namespace": "ns", "name": "d"}, "spec": {"template": template}}
-    [found] = cluster_view.daemon_sets([item])
+    [daemon_set] = cluster_view.daemon_sets([item])
     [node] = cluster_view.nodes([_node(taints)], [])
-    view = ClusterView(nodes=(node,), daemon_sets=(found,))
+    view = ClusterView(nodes=(node,), daemon_sets=(daemon_set,))
     return reach.to_node(view, node, Expected()).may_pass
 
 

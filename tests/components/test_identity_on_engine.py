@@ -45,8 +45,8 @@ def test_a_cluster_with_a_user_assigned_identity(
 
     path = f"/resourceGroups/{name}/providers/Microsoft.ContainerService/managedClusters/{name}"
     body = Azure(bench.cloud).call("GET", f"{path}?api-version={API_VERSION}").body
-    ((_, found),) = body["identity"]["userAssignedIdentities"].items()
+    ((_, assigned),) = body["identity"]["userAssignedIdentities"].items()
     assert json.loads(bench.pulumi("stack", "output", "--json")) == {
-        "principalId": found["principalId"]
+        "principalId": assigned["principalId"]
     }
     assert bench.changes() == {}

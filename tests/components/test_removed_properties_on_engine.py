@@ -30,7 +30,7 @@ def of(name: str, pool: dict[str, Any], cluster: dict[str, Any], **more: Any) ->
     return stack(name, pool, cluster={"name": name, "protect": False, **cluster}, **more)
 
 
-def found(bench: Bench, name: str) -> tuple[Any, Any]:
+def live_pool_and_cluster(bench: Bench, name: str) -> tuple[Any, Any]:
     """The pool and the cluster, as Azure has them."""
     azure = Azure(bench.cloud)
     pool = azure.call("GET", f"{path(name)}/agentPools/gpu{V}").body["properties"]
@@ -46,13 +46,12 @@ def test_removed_properties_are_removed_in_azure(bench: Bench) -> None:
 
     put = bench.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
     assert put.items() >= {**NOTHING, "enableAutoScaling": False}.items()
-    put = [request for request in bench.requests("PUT") if request["path"].endswith(name)][-1][
-        "body"
-    ]
+    puts = [put for put in bench.requests("PUT") if put["path"].endswith(name)]
+    put = puts[-1]["body"]
     assert put["tags"] == {}
     assert put["properties"]["apiServerAccessProfile"] == {"authorizedIPRanges": []}
     assert put["properties"]["agentPoolProfiles"][0]["enableAutoScaling"] is False
-    pool, cluster = found(bench, name)
+    pool, cluster = live_pool_and_cluster(bench, name)
     assert not any(pool.get(part) for part in ("enableAutoScaling", *NOTHING))
     assert not cluster.get("tags")
     assert not (cluster["properties"].get("apiServerAccessProfile") or {}).get("authorizedIPRanges")
@@ -60,7 +59,7 @@ def test_removed_properties_are_removed_in_azure(bench: Bench) -> None:
     assert "gpu" not in bench.changes()
     # And back again.
     up(bench, config)
-    pool, cluster = found(bench, name)
+    pool, cluster = live_pool_and_cluster(bench, name)
     assert (pool["nodeLabels"], pool["tags"], cluster["tags"]) == (
         FULL["labels"],
         {"team": "a"},
@@ -92,7 +91,7 @@ def test_values_of_other_clients_are_no_change(bench: Bench) -> None:
     assert bench.changes() == {}
     # A label goes with the live count, and the tags stay with those who set them.
     up(bench, of(name, {**scaled, "labels": {"a": "b"}}, {}, systemPool=SCALED))
-    pool, cluster = found(bench, name)
+    pool, cluster = live_pool_and_cluster(bench, name)
     assert (pool["count"], cluster["tags"]) == (3, {"cost": "1"})
     bench.pulumi("destroy", "--yes", "--skip-preview")
 

@@ -182,12 +182,12 @@ def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
 
 
 def test_the_server_listens_only_on_the_loopback_address(start_cloud: Start) -> None:
-    wanted = f"{port_of(start_cloud()):04X}"
+    hex_port = f"{port_of(start_cloud()):04X}"
     listening = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:
             address, port = line.split()[1].split(":")
-            if port == wanted and line.split()[3] == "0A":
+            if port == hex_port and line.split()[3] == "0A":
                 listening.append(address)
     assert listening == ["0100007F"]
 

@@ -28,9 +28,9 @@ def configuration(**values: Any) -> dict[str, str]:
 
 
 def read(warnings: list[str] | None = None, **values: Any) -> Settings:
-    heard: list[str] = []
-    stack = load(configuration(**values), heard.append)
-    assert heard == (warnings or [])
+    messages: list[str] = []
+    stack = load(configuration(**values), messages.append)
+    assert messages == (warnings or [])
     return stack
 
 

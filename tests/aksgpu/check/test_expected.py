@@ -99,9 +99,9 @@ def test_the_gpu_stack_of_a_pool_follows_from_its_properties(
 
 def test_a_pool_that_rotates_is_one_pool() -> None:
     """Its name in the outputs is not its name in Azure, and so it seemed to have no nodes."""
-    found = pool("gpuabc")
-    outputs = {"gpuPools": {"gpu": {"id": found["id"], "gpusPerNode": 4}}}
-    pools = expected([found], outputs, "mend").pools or {}
+    rotated_pool = pool("gpuabc")
+    outputs = {"gpuPools": {"gpu": {"id": rotated_pool["id"], "gpusPerNode": 4}}}
+    pools = expected([rotated_pool], outputs, "mend").pools or {}
     assert {name: own.gpus for name, own in pools.items()} == {"gpuabc": 4}
 
 

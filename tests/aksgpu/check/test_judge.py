@@ -500,17 +500,17 @@ NO_RUNTIME = (
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("node", [BARE, replace(NODE, allocatable=0)])
-def test_a_missing_container_runtime_is_told(
+def test_a_missing_container_runtime_is_reported(
     node: Node, sets: tuple[DaemonSet, ...], parts: set[str], words: str, advice: str
 ) -> None:
     """It was Pending, with the advice to describe the pod, or unhealthy GPUs with Xid errors."""
     waiting = replace(PLUGIN, is_running=False, trouble="Pending")
-    seen = replace(
+    cluster = replace(
         view(node, pods=(waiting,), sets=sets),
         operators_parts=frozenset(parts),
         plugin_warnings={str(waiting): NO_RUNTIME},
     )
-    finding = only(seen)
+    finding = only(cluster)
     assert finding.cause is Cause.PLUGIN_NOT_RUNNING
     assert words in finding.what
     assert 'no runtime for "nvidia" is configured' in finding.what
@@ -525,13 +525,13 @@ def test_a_missing_container_runtime_is_told(
         ("Pending", "0/3 nodes", "0/3 nodes"),
     ],
 )
-def test_a_warning_is_told_where_the_pod_itself_says_nothing(
+def test_a_warning_is_reported_if_the_pod_has_no_message(
     trouble: str, unplaced: str, reason: str
 ) -> None:
     waiting = replace(PLUGIN, is_running=False, trouble=trouble, unplaced=unplaced)
     warnings = {str(waiting): "FailedMount: not found"}
-    seen = replace(view(BARE, pods=(waiting,)), plugin_warnings=warnings)
-    assert f"does not run: {reason}" in only(seen).what
+    cluster = replace(view(BARE, pods=(waiting,)), plugin_warnings=warnings)
+    assert f"does not run: {reason}" in only(cluster).what
 
 
 BEFORE, AFTER = "2026-11-23T05:00:00Z", "2026-11-23T05:00:01Z"
@@ -549,11 +549,11 @@ BEFORE, AFTER = "2026-11-23T05:00:00Z", "2026-11-23T05:00:01Z"
         (BEFORE, {"ns/other": AFTER}, False),
     ],
 )
-def test_a_plugin_older_than_its_config_map_is_told(
+def test_a_plugin_older_than_its_config_map_is_reported(
     started: str, changes: dict[str, str], is_told: bool
 ) -> None:
     """All was well, and half of the pods stayed pending."""
     plugin = replace(PLUGIN, started=started, config_maps=("sharing",))
-    found = judge(replace(view(NODE, pods=(plugin,)), config_changes=changes), GPU)
-    assert [finding.cause for finding in found] == [Cause.PLUGIN_OUTDATED] * is_told
-    assert all("ns/sharing of 2026-11-23T05:00:01Z" in finding.what for finding in found)
+    findings = judge(replace(view(NODE, pods=(plugin,)), config_changes=changes), GPU)
+    assert [finding.cause for finding in findings] == [Cause.PLUGIN_OUTDATED] * is_told
+    assert all("ns/sharing of 2026-11-23T05:00:01Z" in finding.what for finding in findings)

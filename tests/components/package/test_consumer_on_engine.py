@@ -72,8 +72,8 @@ class Consumer(Bench):
         )
         assert ended.returncode == 0, ended.stderr
         assert "warning" not in ended.stderr.lower()
-        found: dict[str, Any] = json.loads(ended.stdout)
-        return found
+        content: dict[str, Any] = json.loads(ended.stdout)
+        return content
 
     def environment_of(self, folder: str) -> Path:
         """The environment that the engine makes for a plug-in that it has downloaded."""

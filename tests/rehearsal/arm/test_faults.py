@@ -145,9 +145,13 @@ def test_conditions_of_nodes_are_no_faults_of_requests(tmp_path: Path) -> None:
     assert faults.node_faults() == ()
     node = {"node": "^aks-gpu-", "condition": "XIDErrors", "message": "Xid 79"}
     Faults(tmp_path).script(node, {"method": "GET", "status": 500})
-    (found,) = faults.node_faults()
-    assert (found.node, found.condition, found.message) == ("^aks-gpu-", "XIDErrors", "Xid 79")
-    assert isinstance(found, NodeFault)
+    (node_fault,) = faults.node_faults()
+    assert (node_fault.node, node_fault.condition, node_fault.message) == (
+        "^aks-gpu-",
+        "XIDErrors",
+        "Xid 79",
+    )
+    assert isinstance(node_fault, NodeFault)
     assert faults.next_fault("GET", "/").status == 500
     assert faults.next_fault("PUT", "/").status is None
 

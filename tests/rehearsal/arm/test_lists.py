@@ -53,8 +53,8 @@ def test_pages_are_as_long_as_the_script_says(shop: Azure) -> None:
         body = {"properties": {"vmSize": "Standard_D4s_v3"}}
         assert shop.call("PUT", f"{cluster}/agentPools/{name}{V}", body).status == 201
     shop.cloud.offer({"pageSize": 2})
-    found = pages(shop, f"{cluster}/agentPools{V}")
-    assert [[pool["name"] for pool in page["value"]] for page in found] == [
+    all_pages = pages(shop, f"{cluster}/agentPools{V}")
+    assert [[pool["name"] for pool in page["value"]] for page in all_pages] == [
         ["system", "a"],
         ["b"],
         [],

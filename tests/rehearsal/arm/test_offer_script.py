@@ -73,7 +73,7 @@ def test_a_changed_or_deleted_script_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "content",
     [
         {"prizes": []},
         {"today": "tomorrow"},
@@ -86,17 +86,17 @@ def test_a_changed_or_deleted_script_is_noticed(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_script_is_reported_and_ignored(
-    tmp_path: Path, said: dict[str, Any], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, content: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It counts for nothing, and a line says so: once, every request was answered by a 500."""
     path = tmp_path / "offers.json"
-    path.write_text(json.dumps(said))
+    path.write_text(json.dumps(content))
     with pytest.raises(ScriptError, match=r"offers\.json is not valid and is ignored: \w+"):
         parse_script(path, OfferScript)
     script = WatchedFile(path, OfferScript, OfferScript())
     assert script.read() == script.read() == OfferScript()
     [line] = capsys.readouterr().err.splitlines()
-    assert str(next(iter(said))) in line
+    assert str(next(iter(content))) in line
 
 
 @pytest.mark.parametrize(

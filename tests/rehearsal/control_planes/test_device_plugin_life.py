@@ -115,8 +115,8 @@ def plugin(cluster: Cluster) -> Body:
 
 
 def status(cluster: Cluster) -> Body:
-    found: Body = plugin(cluster)["status"]["containerStatuses"][0]
-    return found
+    container_status: Body = plugin(cluster)["status"]["containerStatuses"][0]
+    return container_status
 
 
 def backs_off(cluster: Cluster, restarts: int = 1) -> Body:

@@ -88,12 +88,15 @@ def test_upgrade_profiles_list_the_available_versions(shop: Any) -> None:
     assert [one.kubernetes_version for one in plane.upgrades] == ["1.36.1", "1.36.0"]
     assert not profile.properties.agent_pool_profiles
 
-    found = shop.call("GET", f"{cluster}/agentPools/system/upgradeProfiles/default{V}").body
-    assert found["id"].endswith("/agentPools/system/upgradeProfiles/default")
-    assert found["type"] == "Microsoft.ContainerService/managedClusters/agentPools/upgradeProfiles"
+    pool_profile = shop.call("GET", f"{cluster}/agentPools/system/upgradeProfiles/default{V}").body
+    assert pool_profile["id"].endswith("/agentPools/system/upgradeProfiles/default")
+    assert (
+        pool_profile["type"]
+        == "Microsoft.ContainerService/managedClusters/agentPools/upgradeProfiles"
+    )
     # It has its control plane's version, and goes no further.
-    assert "upgrades" not in found["properties"]
-    assert found["properties"]["latestNodeImageVersion"].startswith("AKSUbuntu")
+    assert "upgrades" not in pool_profile["properties"]
+    assert pool_profile["properties"]["latestNodeImageVersion"].startswith("AKSUbuntu")
 
     body = {"properties": {**POOL["properties"], "orchestratorVersion": "1.34.4"}}
     assert shop.call("PUT", f"{cluster}/agentPools/old{V}", body).status == 201

@@ -129,21 +129,21 @@ def arm() -> Arm:
 
 
 def goes_back(arm: Arm, path: str, version: str) -> None:
-    def seen() -> list[Any]:
+    def read_both() -> list[Any]:
         # Without names that no type has: what becomes of these, nobody knows.
-        found = [arm.call("GET", path, None, one).body for one in (STABLE, PREVIEW)]
+        answers = [arm.call("GET", path, None, one).body for one in (STABLE, PREVIEW)]
         kind = "AgentPool" if "agentPools" in path else "ManagedCluster"
-        return [types.known_fields(kind, without_etags(one)) for one in found]
+        return [types.known_fields(kind, without_etags(one)) for one in answers]
 
     shown = arm.call("GET", path, None, version)
     if shown.status == 404:
         return
-    before = seen()
+    before = read_both()
     reply = arm.call("PUT", path, without_etags(shown.body), version)
     if "updating cannot be performed" in str(reply.body):
         return  # A stopped cluster takes no change.
     assert reply.status == 200, (version, reply.body)
-    assert not list(lost(before, seen())), version
+    assert not list(lost(before, read_both())), version
 
 
 def check_answers(arm: Arm, made: Said, version: str, steps: Steps, read: list[str]) -> None:

@@ -128,15 +128,15 @@ def test_some_outputs_of_a_cluster_appear_when_its_operation_ends(
     assert "effectiveOutboundIPs" not in balancer
 
     done = settled(azure, path)
-    found = azure.call("GET", f"{path}{V}").body
+    shown = azure.call("GET", f"{path}{V}").body
     assert "MC_" in done["identityProfile"]["kubeletidentity"]["resourceId"]
-    assert set(found["identity"]["userAssignedIdentities"][IDENTITY]) == {"clientId", "principalId"}
+    assert set(shown["identity"]["userAssignedIdentities"][IDENTITY]) == {"clientId", "principalId"}
     assert "nodeLabels" not in done["agentPoolProfiles"][0]
     [address] = done["networkProfile"]["loadBalancerProfile"]["effectiveOutboundIPs"]
     assert "/resourceGroups/MC_" in address["id"]
 
     updated = azure.call("PUT", f"{path}{V}", {"location": "eastus", "tags": {"a": "b"}}).body
-    assert updated["eTag"] != found["eTag"]
+    assert updated["eTag"] != shown["eTag"]
     settled(azure, path)
     assert azure.call("GET", f"{path}{V}").body["eTag"] != updated["eTag"]
 
@@ -165,12 +165,12 @@ def test_each_api_version_has_its_own_properties(azure: Any, cluster: str) -> No
     [listed] = azure.call("GET", f"{cluster}/agentPools?api-version=2024-01-01").body["value"]
     assert "securityProfile" not in listed["properties"]
 
-    said = {"properties": {"vmSize": "Standard_NC6", "gpuProfile": {"driver": "None"}}}
+    pool_body = {"properties": {"vmSize": "Standard_NC6", "gpuProfile": {"driver": "None"}}}
     path = f"{cluster}/agentPools/gpu?api-version"
-    refused = azure.call("PUT", f"{path}=2024-09-01", said)
+    refused = azure.call("PUT", f"{path}=2024-09-01", pool_body)
     assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
     assert 'unknown field "gpuProfile"' in refused.body["message"]
-    assert azure.call("PUT", f"{path}=2025-01-01", said).status == 201
+    assert azure.call("PUT", f"{path}=2025-01-01", pool_body).status == 201
 
 
 def test_a_pool_with_the_gpu_image_header_has_the_gpu_image(azure: Any, cluster: str) -> None:

@@ -189,13 +189,13 @@ def test_a_file_that_is_no_database_is_set_aside(
     """The server did not start, and only a removal of the whole folder helped."""
     path = tmp_path / "arm.sqlite"
     stored(path)
-    found = damage(path.read_bytes())
-    path.write_bytes(found)
+    damaged = damage(path.read_bytes())
+    path.write_bytes(damaged)
     with closing(mending.open_store(path)) as store:
         assert store.rows("SELECT * FROM resources") == []
         assert Arm(store=store).call("GET", GROUP_ID, None, "2025-04-01").status == 200
     aside = path.with_name("arm.sqlite.damaged")
-    assert not found or aside.read_bytes() == found
+    assert not damaged or aside.read_bytes() == damaged
 
 
 def test_a_database_that_another_process_has_open_is_not_set_aside(tmp_path: Path) -> None:
