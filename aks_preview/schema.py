@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
@@ -24,6 +25,7 @@ _DESCRIPTIONS: Mapping[str, str] = {
     "request has them, and the nodes stay.",
 }
 _Json = dict[str, Any]
+_ANY: Mapping[str, str] = MappingProxyType({"$ref": "pulumi.json#/Any"})
 
 
 def schema() -> str:
@@ -104,10 +106,13 @@ def _type(shape: Shape, types: _Json) -> _Json:
             return {"type": "array", "items": _type(item, types)}
         case MapOf(value):
             return {"type": "object", "additionalProperties": _type(value, types)}
-        case ObjectOf():
+        case ObjectOf() if all(map(str.isidentifier, shape.fields)):
             return {"$ref": f"#/types/{_object(shape, types)}"}
+        case ObjectOf():
+            # `scan-interval` is no name of a property in any language, but a key of a map.
+            return {"type": "object", "additionalProperties": dict(_ANY)}
         case Anything():
-            return {"$ref": "pulumi.json#/Any"}
+            return dict(_ANY)
 
 
 def _object(shape: ObjectOf, types: _Json) -> str:
