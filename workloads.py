@@ -3,7 +3,9 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from catalogue.device_plugin import GPU
+from catalogue.device_plugin import GPU, is_plugin
+from catalogue.scheduling import selected_labels
+from catalogue.shapes import at, mapping, mappings
 from components import (
     AksCluster,
     ExistingAksCluster,
@@ -17,6 +19,9 @@ from components import (
     SampleJob,
     SampleJobArgs,
 )
+from components.hooks import guard
+from kube.client import ApiError, Client
+from kube.kubeconfig import KubeconfigError, choose, connect, parse
 from settings import Settings
 
 
@@ -61,6 +66,10 @@ def add_workloads(
         )
         before_the_job.append(operator)
     if stack.sample_job.enabled:
+        served = stack.pools_of("operator")
+        # Where other pools keep the plugin, the update changes it before the job.
+        names = {pool.name for pool in served}
+        hooks = _no_old_plugin(cluster, names, in_previews=not plugin_pools) if served else None
         SampleJob(
             "sample-job",
             SampleJobArgs(
@@ -69,9 +78,55 @@ def add_workloads(
                 resource_name=_resource_of_the_job(stack, pools),
             ),
             pulumi.ResourceOptions(
-                provider=provider, depends_on=before_the_job, deleted_with=gone_with
+                provider=provider,
+                depends_on=before_the_job,
+                deleted_with=gone_with,
+                hooks=hooks,
             ),
         )
+
+
+class OldPluginError(Exception):
+    """The sample job would wait for GPUs that two device plugins offer."""
+
+
+def _no_old_plugin(
+    cluster: AksCluster | ExistingAksCluster, served: set[str], *, in_previews: bool
+) -> pulumi.ResourceHookBinding:
+    """Returns the hook that refuses a new job where the stack's own plugin has not gone yet.
+
+    Pulumi deletes it at the end of the update, and would wait for the job before.
+    """
+
+    async def refuse(_: pulumi.ResourceHookArgs) -> None:
+        text = await cluster.kubeconfig.future()
+        # Unknown before the cluster exists.
+        if not text:
+            return
+        try:
+            api = Client(await connect(choose(parse(text))))
+        except KubeconfigError:
+            return
+        try:
+            daemon_sets = await api.list("/apis/apps/v1/daemonsets")
+        except ApiError:
+            return
+        finally:
+            await api.close()
+        for found in daemon_sets:
+            pods = mapping(at(found, "spec.template.spec"))
+            selected = {name for _, names in selected_labels(pods) for name in names}
+            if any(map(is_plugin, mappings(pods.get("containers")))) and (
+                still := selected & served
+            ):
+                raise OldPluginError(
+                    f"sampleJob.enabled: the DaemonSet {at(found, 'metadata.name')} is still on "
+                    f"{', '.join(sorted(still))}, beside the GPU Operator, and Pulumi deletes it "
+                    "at the end of the update. The job would wait for it in vain: set enabled to "
+                    "false for this update, and then to true again"
+                )
+
+    return pulumi.ResourceHookBinding(before_create=[guard(refuse, in_previews=in_previews)])
 
 
 def _resource_of_the_job(stack: Settings, pools: list[GpuNodePool]) -> pulumi.Input[str]:

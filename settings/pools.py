@@ -230,13 +230,13 @@ class GpuPool(Pool):
     max_pods: int | None = None
     """The highest number of pods on a node, 10 to 250. Default: 250, or 30 in the network mode
     `subnet`, where each node takes an address of the subnet for each of them. Another number
-    replaces the pool."""
+    replaces the pool. So does the number that AKS has chosen: the state does not have it."""
     os_disk_size_gb: int | None = None
     """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. Another
-    size replaces the pool."""
+    size replaces the pool. So does the size that AKS has chosen: the state does not have it."""
     os_disk_type: str | None = None
     """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
-    type replaces the pool."""
+    type replaces the pool. So does the type that AKS has chosen: the state does not have it."""
     taints: list[str] = []
     """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpuTaint` and, on
     spot nodes, the taint that AKS adds."""

@@ -76,11 +76,25 @@ def reaches_no_node(bench: ClusterBench) -> None:
     bench.kubectl("delete", "namespace", NAMESPACE)
 
 
+def moves_without_a_new_job(bench: ClusterBench) -> None:
+    """The job waited half an hour for a GPU that two plugins offered, and the update failed."""
+    bench.write_stack(STACK)
+    assert "sampleJob.enabled: the DaemonSet" in bench.pulumi("preview", fails=True)
+    said = bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    assert "sampleJob.enabled: the DaemonSet" in said
+    bench.write_stack({**STACK, "sampleJob": {"enabled": False}})
+    bench.pulumi("up", "--yes", "--skip-preview")
+    bench.write_stack(STACK)
+    bench.pulumi("up", "--yes", "--skip-preview")
+    assert gpus(bench) == ["1"]
+
+
 def test_both_driver_profiles_offer_gpus_and_a_mixed_one_does_not(operated: ClusterBench) -> None:
     """A release that fails stays in the state; the next update goes on, to a job on a GPU."""
     operated.write_stack({**STACK, "gpuStack": "device-plugin", "sampleJob": {"enabled": False}})
     operated.pulumi("up", "--yes", "--skip-preview")
     reaches_no_node(operated)
+    moves_without_a_new_job(operated)
     operated.pulumi("destroy", "--yes", "--skip-preview")
 
     nowhere = {"values": {"operator": {"nodeSelector": {"no": "where"}}}, "timeoutSeconds": 10}
