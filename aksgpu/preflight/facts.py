@@ -10,12 +10,7 @@ from catalogue import rotation
 from catalogue.regions import plain
 
 if TYPE_CHECKING:
-    from azure.mgmt.compute.models import (
-        CapacityReservation,
-        ResourceSku,
-        ResourceSkuRestrictions,
-        Usage,
-    )
+    from azure.mgmt.compute.models import CapacityReservation, Usage
     from azure.mgmt.containerservice.models import (
         KubernetesVersion,
         ManagedCluster,
@@ -162,34 +157,36 @@ class Facts:
         return None if isinstance(self.sizes, Unanswered) else self.sizes.get(plain(vm_size))
 
 
-def sizes(skus: Iterable["ResourceSku"], location: str) -> dict[str, OfferedSize]:
-    """The sizes of a region, by their plain names."""
-    machines = (sku for sku in skus if sku.resource_type == "virtualMachines" and sku.name)
-    return {plain(str(sku.name)): _size(sku, location) for sku in machines}
+def sizes(skus: Iterable[Mapping[str, Any]], location: str) -> dict[str, OfferedSize]:
+    """The sizes of a region, by their plain names; skus are as Azure's API has them."""
+    machines = (sku for sku in skus if sku.get("resourceType") == "virtualMachines")
+    return {plain(str(sku["name"])): _size(sku, location) for sku in machines if sku.get("name")}
 
 
-def _size(sku: "ResourceSku", location: str) -> OfferedSize:
-    can = {str(each.name): str(each.value) for each in sku.capabilities or ()}
-    here = [info for info in sku.location_info or () if plain(str(info.location)) == location]
-    restrictions = [each for each in sku.restrictions or () if _applies(each, location)]
-    regional = next((each for each in restrictions if each.type == "Location"), None)
-    zonal = [each.restriction_info for each in restrictions if each.type == "Zone"]
+def _size(sku: Mapping[str, Any], location: str) -> OfferedSize:
+    can = {each.get("name"): str(each.get("value")) for each in sku.get("capabilities") or ()}
+    places = sku.get("locationInfo") or ()
+    here = [info for info in places if plain(str(info.get("location"))) == location]
+    restrictions = [each for each in sku.get("restrictions") or () if _applies(each, location)]
+    regional = next((each for each in restrictions if each.get("type") == "Location"), None)
+    zonal = [each.get("restrictionInfo") for each in restrictions if each.get("type") == "Zone"]
     return OfferedSize(
-        name=str(sku.name),
-        family=str(sku.family or ""),
+        name=str(sku["name"]),
+        family=str(sku.get("family") or ""),
         vcpus=int(can.get("vCPUs", 0)),
         memory_gib=float(can.get("MemoryGB", 0)),
-        zones=frozenset(zone for info in here for zone in _texts(info.zones)),
-        refused=_text(regional.reason_code) if regional else "",
-        refused_zones=frozenset(zone for info in zonal if info for zone in _texts(info.zones)),
+        zones=frozenset(zone for info in here for zone in _texts(info.get("zones"))),
+        refused=str(regional.get("reasonCode") or "") if regional else "",
+        refused_zones=frozenset(
+            zone for info in zonal if info for zone in _texts(info.get("zones"))
+        ),
         can_be_spot=can.get("LowPriorityCapable", "True") == "True",
     )
 
 
-def _applies(restriction: "ResourceSkuRestrictions", location: str) -> bool:
-    info = restriction.restriction_info
-    locations = (info.locations if info else None) or restriction.values_property or ()
-    return location in map(plain, locations)
+def _applies(restriction: Mapping[str, Any], location: str) -> bool:
+    info = restriction.get("restrictionInfo") or {}
+    return location in map(plain, info.get("locations") or restriction.get("values") or ())
 
 
 def quotas(usages: Iterable["Usage"]) -> dict[str, Quota]:

@@ -1,7 +1,6 @@
 """Azure's public price list: what an hour of a virtual machine costs."""
 
 import asyncio
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from azure.core.exceptions import AzureError
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from aksgpu.preflight.facts import Unanswered
+from aksgpu.preflight.pages import pages
 from catalogue.today import today
 from provider_kit.errors import explained
 
@@ -129,25 +129,8 @@ async def _pages(client: Client, url: str, location: str, names: Sequence[str]) 
         f"serviceName eq '{_MACHINES}' and armRegionName eq '{location}' "
         f"and priceType eq 'Consumption' and ({any_size})"
     )
-    address: str | None = f"{url}?$filter={quote(odata_filter)}"
-    pages: list[Item] = []
-    while address:
-        response = await client.send_request(HttpRequest("GET", address))
-        response.raise_for_status()
-        page = json.loads(response.text(), parse_float=Decimal)
-        pages.append(page)
-        address = _next(url, page.get("NextPageLink"))
-    return pages
-
-
-def _next(url: str, link: str | None) -> str | None:
-    """The URL of the next page, which must be on the same host as the first."""
-    if not link:
-        return None
-    first, following = urlsplit(url), urlsplit(link)
-    if (following.scheme, following.hostname) != (first.scheme, first.hostname):
-        raise ValueError(link)
-    return link
+    request = HttpRequest("GET", f"{url}?$filter={quote(odata_filter)}")
+    return [page async for page in pages(client, request, "NextPageLink")]
 
 
 def _matches(item: Item, size: str, location: str, *, spot: bool) -> bool:

@@ -1,0 +1,52 @@
+"""Lists that come in pages, as the JSON that was sent."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Mapping
+from decimal import Decimal
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from azure.core.exceptions import (
+    ClientAuthenticationError,
+    HttpResponseError,
+    ResourceNotFoundError,
+    map_error,
+)
+from azure.core.rest import AsyncHttpResponse, HttpRequest
+from azure.mgmt.core.exceptions import ARMErrorFormat
+
+_ERRORS = {401: ClientAuthenticationError, 404: ResourceNotFoundError}
+
+
+class Sends(Protocol):
+    """A client of the Azure SDK."""
+
+    def send_request(self, request: HttpRequest) -> Awaitable[AsyncHttpResponse]: ...
+
+
+async def pages(
+    client: Sends, request: HttpRequest, following: str
+) -> AsyncIterator[Mapping[str, Any]]:
+    """Every page of a list; `following` is the member with the next page's address.
+
+    Raises AzureError, and any of asking.MALFORMED for what is no page.
+    """
+    while True:
+        response = await client.send_request(request)
+        if response.status_code != 200:
+            map_error(response.status_code, response, _ERRORS)
+            raise HttpResponseError(response=response, error_format=ARMErrorFormat)
+        page = json.loads(response.text(), parse_float=Decimal)
+        link = page.get(following)
+        yield page
+        if not link:
+            return
+        request = HttpRequest("GET", _checked(link, response.request.url))
+
+
+def _checked(link: str, first: str) -> str:
+    """The URL of the next page, which must be on the same host as the one before."""
+    here, there = urlsplit(first), urlsplit(link)
+    if (there.scheme, there.hostname) != (here.scheme, here.hostname):
+        raise ValueError(link)
+    return link
