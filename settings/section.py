@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
@@ -13,6 +14,9 @@ from catalogue.nodes import OLD_KEYS, OLD_SPELLINGS, renamed, spelling
 from catalogue.valid import Rules, property_mistakes
 
 Value = TypeVar("Value")
+
+# The key of a field. Each value is checked beside all before it, so each name is asked for often.
+_key = cache(to_camel)
 
 
 class RefusedError(ValueError):
@@ -44,7 +48,7 @@ def as_azure_spells_it(value: Any, info: ValidationInfo) -> Any:
     """Replaces an old spelling, with a notice."""
     if not isinstance(value, str) or value not in OLD_SPELLINGS:
         return value
-    context_of(info).notices.append(spelling(to_camel(str(info.field_name)), value))
+    context_of(info).notices.append(spelling(_key(str(info.field_name)), value))
     return OLD_SPELLINGS[value]
 
 
@@ -79,8 +83,8 @@ class Section(BaseModel):
     @classmethod
     def _is_valid(cls, value: Value, info: ValidationInfo) -> Value:
         """Checks a value, given the valid values of the keys above it."""
-        known: dict[str, Any] = {to_camel(name): other for name, other in info.data.items()}
-        key = to_camel(str(info.field_name))
+        known: dict[str, Any] = {_key(name): other for name, other in info.data.items()}
+        key = _key(str(info.field_name))
         known[key] = value
         if mistakes := [*property_mistakes(cls._rules, key, known)]:
             raise RefusedError(mistakes)
