@@ -1,8 +1,6 @@
 """A rehearsal cloud for the tests, and Azure's own unmodified clients pointed at it."""
 
-import http.client
 import json
-import ssl
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -21,9 +19,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
+from tests.kept_connection import KeptConnection
 from tests.names import unique
 from tests.request_log import RequestLog
-from tests.waiting import PATIENCE, until
+from tests.waiting import until
 
 API_VERSION = "2026-08-01"
 # Operations of some hundredths of a second, for tests that wait for their end...
@@ -49,9 +48,11 @@ class Azure:
     cloud: Cloud
     # It renews its token: an hour is not enough for all tests of a busy machine.
     own_credential: ClientSecretCredential | None = field(default=None, repr=False, compare=False)
+    _connection: KeptConnection = field(init=False, repr=False, compare=False)
     _log: RequestLog = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        self._connection = KeptConnection(self.cloud.url, Path(self.ca))
         self._log = RequestLog(self.cloud.request_log)
 
     @property
@@ -103,7 +104,9 @@ class Azure:
     def for_a_test(self) -> "Azure":
         """The same clients, whose `requests` begin now."""
         self.own_token()
-        return replace(self)
+        own = replace(self)
+        own._connection = self._connection
+        return own
 
     def own_token(self) -> str:
         self.own_credential = self.own_credential or self.credential()
@@ -128,13 +131,8 @@ class Azure:
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
         below = path[1:] if path.startswith("//") else self.subscription + path
-        context = ssl.create_default_context(cafile=self.ca)
-        host = self.cloud.url.removeprefix("https://")
-        connection = http.client.HTTPSConnection(host, timeout=PATIENCE, context=context)
-        connection.request(method, below, json.dumps(body) if body is not None else None, sent)
-        response = connection.getresponse()
-        content = response.read()
-        connection.close()
+        text = json.dumps(body) if body is not None else None
+        response, content = self._connection.request(method, below, text, sent)
         parsed = json.loads(content) if content else None
         return Reply(response.status, dict(response.headers), parsed)
 
