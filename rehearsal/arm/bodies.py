@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -110,16 +110,19 @@ class Reader:
     def _object(self, kind: str, values: dict[str, Any], path: tuple[str | int, ...]) -> Any:
         """Reads an object; names match in any case, as in both JSON readers of Azure."""
         fields = self.types[kind]
-        spelled = {name.lower(): name for name in fields} | {name: name for name in fields}
         read = {}
         for name, value in values.items():
-            known = spelled.get(name) or spelled.get(name.lower())
+            known = name if name in fields else _in_another_case(name, fields)
             if known is None:
                 if self.unknown(name):
                     read[name] = value
             elif value is not None:
                 read[known] = self.read(fields[known], value, (*path, known), kind)
         return _without_left_out(read)
+
+
+def _in_another_case(name: str, fields: Iterable[str]) -> str | None:
+    return {field.lower(): field for field in fields}.get(name.lower())
 
 
 def _without_left_out(values: dict[str, Any]) -> dict[str, Any]:
