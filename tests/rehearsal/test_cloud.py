@@ -16,6 +16,7 @@ import pytest
 from rehearsal import cloud
 from rehearsal.cloud import Cloud, CloudError
 from tests.processes import is_running
+from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE, until
 
 Start = Callable[..., Cloud]
@@ -181,8 +182,8 @@ def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     assert cloud.find(running.home) == running
 
 
-def test_the_server_listens_only_on_the_loopback_address(start_cloud: Start) -> None:
-    hex_port = f"{port_of(start_cloud()):04X}"
+def test_the_server_listens_only_on_the_loopback_address(azure: Azure) -> None:
+    hex_port = f"{port_of(azure.cloud):04X}"
     listening = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:

@@ -93,14 +93,15 @@ def test_the_clouds_state_survives_damage_to_other_files(
         assert message in log
 
 
-def test_a_home_of_a_newer_version_is_not_changed(start_cloud: Callable[..., Cloud]) -> None:
-    home = start_cloud().home
-    cloud.stop(home)
+def test_a_home_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
+    home = tmp_path / "cloud"
+    Home(home).make()
+    Store(home / "arm.sqlite").close()
     with closing(sqlite3.connect(home / "arm.sqlite")) as state:
         state.execute(f"PRAGMA user_version = {VERSION + 1}")
     content = (home / "arm.sqlite").read_bytes()
     with pytest.raises(CloudError, match="was written by a newer version") as raised:
-        start_cloud()
+        cloud.start(home)
     assert "Traceback" not in str(raised.value)
     assert (home / "arm.sqlite").read_bytes() == content
     with pytest.raises(NewerStateError):
