@@ -190,7 +190,12 @@ def test_each_target_has_a_cache_that_main_fills() -> None:
     assert parts == ["aks-gpu", "inputs.target }}", "runner.os }}", "runner.arch }}"]
     assert cache["with"]["restore-keys"] == "-${{ ".join([*parts, ""]).removesuffix("${{ ")
     files = re.findall(r"'([^']+)'", hashed)
-    assert files == ["engine/**", "requirements-dev.txt", "acceptance/azure-cli.txt"]
+    assert files == [
+        "engine/**",
+        "requirements-dev.txt",
+        "acceptance/azure-cli.txt",
+        "tests/components/package/go/**",
+    ]
     assert all(list(ROOT.glob(file)) for file in files)
 
 

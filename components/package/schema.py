@@ -40,6 +40,13 @@ _RULES: Mapping[str, Rules] = MappingProxyType(
         "PluginPoolArgs": valid_clusters.PLUGIN_POOL,
     }
 )
+# Go's SDK does not compile without these: it would lack the arguments in a plain list, and set
+# defaults in a required plain object. The components set them.
+_GO = {
+    "respectSchemaVersion": True,
+    "generateExtraInputTypes": True,
+    "disableObjectDefaults": True,
+}
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 _Json = dict[str, Any]
 
@@ -83,6 +90,7 @@ def schema() -> _Json:
         "license": "Apache-2.0",
         "publisher": "aks-gpu",
         "pluginDownloadURL": f"git://{REPOSITORY}/components",
+        "language": {"go": {**_GO}},
         "resources": {
             kind_token: _component(component, types)
             for kind_token, component in component_types().items()
