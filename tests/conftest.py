@@ -11,6 +11,7 @@ from typing import Any
 
 import pulumi
 import pytest
+from hypothesis import settings as hypothesis_settings
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import Stack
 
@@ -27,6 +28,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A shell that `aksgpu env` has set would run every pulumi of the tests in its own project.
 os.environ.pop("PULUMI_OPTION_CWD", None)
+
+# A busy machine decides no test.
+hypothesis_settings.register_profile("patient", deadline=None)
+hypothesis_settings.load_profile("patient")
 
 # What is retired does not change from one day's tests to the next.
 os.environ.setdefault(TODAY_VARIABLE, "2026-11-22")
