@@ -157,7 +157,7 @@ def test_the_sdk_polls_every_thirty_seconds_without_a_header(
     """AKS sends no `Retry-After`; the SDK then asks every thirty seconds, and ends all the same."""
     pauses: list[float] = []
     monkeypatch.setattr(RequestsTransport, "sleep", lambda _, seconds: pauses.append(seconds))
-    azure = azure_of(start_cloud(0.2))
+    azure = azure_of(start_cloud(0.02))
     azure.resources.resource_groups.create_or_update("patient", {"location": "eastus"})
     clusters = azure.aks.managed_clusters
     Faults(azure.cloud.home).script(
