@@ -280,6 +280,7 @@ def _os_sku(is_refused: Any) -> Check:
     return refuses
 
 
+_UPGRADE_NODES = ("upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable")
 _OS_SKUS = (
     "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 AzureLinuxOSGuard "
     "AzureLinux3OSGuard CBLMariner Mariner AzureContainerLinux Flatcar Windows2019 "
@@ -717,14 +718,15 @@ ON_RESULT: tuple[Rule, ...] = (
     Rule(
         name="surge-and-unavailable",
         summary=(
-            "`maxSurge` and `maxUnavailable` are not both above 0; preview versions accept both."
+            "`maxSurge` and `maxUnavailable` do not both come to be above 0; preview versions "
+            "accept both, and any version keeps what they accepted."
         ),
         source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
         refuses=when(
             lambda case: (
                 not case.is_preview
-                and _some(case.at("upgradeSettings.maxSurge"))
-                and _some(case.at("upgradeSettings.maxUnavailable"))
+                and all(_some(case.at(path)) for path in _UPGRADE_NODES)
+                and any(map(case.changes, _UPGRADE_NODES))
             )
         ),
         error=invalid(

@@ -53,6 +53,15 @@ def test_a_pool_with_max_unavailable_gets_no_default_surge(arm: Arm, unavailable
     assert put_back(arm, path).status == 200
 
 
+def test_what_a_preview_version_accepted_is_accepted_in_a_stable_one(arm: Arm) -> None:
+    """A preview version takes a surge beside unavailable nodes, and the answer was refused."""
+    path = f"{cluster(arm)}/agentPools/p"
+    settings = {"maxSurge": "33%", "maxUnavailable": "1"}
+    assert put(arm, path, PREVIEW, vmSize=CPU, count=1, upgradeSettings=settings).status == 201
+    assert put_back(arm, path).status == 200
+    assert put_back(arm, path, upgradeSettings={**settings, "maxUnavailable": "2"}).status == 400
+
+
 def test_upgrade_settings_that_a_put_leaves_out_are_kept(arm: Arm) -> None:
     """They went, one by one, and a program that took one out was told that AKS keeps it."""
     path = f"{cluster(arm)}/agentPools/p"
