@@ -7,11 +7,19 @@ import pytest
 from tests.breaking_changes import breaking_changes, may_break
 from tests.released import PACKAGES, released
 
-# What breaks nothing, although the schema cannot say so.
+_PROFILE = "ManagedClusterPropertiesAutoScalerProfile"
+_NO_SDK = "no SDK had the type: programs pass a mapping"
+# What breaks nothing, although the schema cannot say so: why.
 HARMLESS: Mapping[str, Mapping[str, str]] = {
     "aks-preview": {
         "aks-preview:containerservice:AgentPool input capacityReservationGroupID: "
         "a change of it now replaces the resource": "Azure refused the change",
+        **{
+            f"aks-preview:containerservice:ManagedCluster {kind} autoScalerProfile: "
+            f"map of Any, not aks-preview:containerservice:{_PROFILE}": _NO_SDK
+            for kind in ("input", "output")
+        },
+        f"aks-preview:containerservice:{_PROFILE}: removed": _NO_SDK,
     },
 }
 
