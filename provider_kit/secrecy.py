@@ -18,11 +18,16 @@ _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\S\n]*[\x00-\x09\x0b-\x1f\x7f-\
 # Shorter secrets can be parts of ordinary words.
 SHORTEST = 6
 # Escapes in JSON, URLs and HTML, and white space.
-_ESCAPES = re.compile(
-    r"\\\\|(?:\\u[0-9a-f]{4})+|\\x[0-9a-f]{2}|\\[\"'/bfnrt]|(?:%[0-9a-f]{2})+"
-    r"|&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);|[\s+]+",
-    re.IGNORECASE,
-)
+_KINDS = [
+    re.compile(kind, re.IGNORECASE)
+    for kind in (
+        r"\\\\|(?:\\u[0-9a-f]{4})+|\\x[0-9a-f]{2}|\\[\"'/bfnrt]",
+        r"(?:%[0-9a-f]{2})+",
+        r"&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);",
+        r"[\s+]{2,}|[^\S ]|\+",
+    )
+]
+_ESCAPES = re.compile("|".join(kind.pattern for kind in _KINDS), re.IGNORECASE)
 _NO_SECRETS = ("", "false", "true", rpc.UNKNOWN)
 
 
@@ -139,33 +144,54 @@ def _spans(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
             start = text.find(secret, start + 1)
 
 
+def _decodings(text: str) -> list[re.Pattern[str]]:
+    """Returns which escapes to decode next: all at once, or those of one kind.
+
+    Where one encoding is inside another, the inner escapes must wait for the outer ones.
+    """
+    kinds = [kind for kind in _KINDS if kind.search(text)]
+    return [_ESCAPES, *(kinds if len(kinds) > 1 else ())]
+
+
 def _layers(text: str) -> Iterator[str]:
     """Yields a text, and the results of decoding its escapes again and again."""
-    yield text
-    while (decoded := _ESCAPES.sub(lambda match: _character(match[0]), text)) != text:
-        text = decoded
-        yield text
+    layers, waiting = {text}, [text]
+    for layer in waiting:
+        yield layer
+        for escapes in _decodings(layer):
+            decoded = escapes.sub(lambda match: _character(match[0]), layer)
+            if decoded not in layers:
+                layers.add(decoded)
+                waiting.append(decoded)
 
 
 def _layers_with_places(text: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
     """Yields the same layers, each with the places of its characters in the original text."""
-    places = [(place, place + 1) for place in range(len(text))]
-    while True:
-        yield text, places
-        parts: list[str] = []
-        new_places: list[tuple[int, int]] = []
-        end = 0
-        for match in _ESCAPES.finditer(text):
-            characters = _character(match[0])
-            start, stop = match.span()
-            place = (places[start][0], places[stop - 1][1])
-            parts += [text[end:start], characters]
-            new_places += [*places[end:start], *([place] * len(characters))]
-            end = stop
-        decoded = "".join([*parts, text[end:]])
-        if decoded == text:
-            return
-        text, places = decoded, [*new_places, *places[end:]]
+    layers = {text: [(place, place + 1) for place in range(len(text))]}
+    waiting = [text]
+    for layer in waiting:
+        yield layer, layers[layer]
+        for escapes in _decodings(layer):
+            decoded, places = _decoded_with_places(layer, layers[layer], escapes)
+            if decoded not in layers:
+                layers[decoded] = places
+                waiting.append(decoded)
+
+
+def _decoded_with_places(
+    text: str, places: list[tuple[int, int]], escapes: re.Pattern[str]
+) -> tuple[str, list[tuple[int, int]]]:
+    parts: list[str] = []
+    new_places: list[tuple[int, int]] = []
+    end = 0
+    for match in escapes.finditer(text):
+        characters = _character(match[0])
+        start, stop = match.span()
+        place = (places[start][0], places[stop - 1][1])
+        parts += [text[end:start], characters]
+        new_places += [*places[end:start], *([place] * len(characters))]
+        end = stop
+    return "".join([*parts, text[end:]]), [*new_places, *places[end:]]
 
 
 def _character(escape: str) -> str:

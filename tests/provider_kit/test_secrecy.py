@@ -70,6 +70,14 @@ def test_a_secret_is_masked_in_every_encoding(
     assert MASK in Masking({text}).masked(outer(f"It said {written}, again."))
 
 
+def test_the_outer_encoding_is_decoded_before_the_inner_one() -> None:
+    """Decoded with its HTML, the last `\\\\` of the JSON escaped the quote after it."""
+    secret = '0000000"\\'
+    text = html.escape(f"It said {json.dumps(secret)}, again.")
+
+    assert Masking({secret}).masked(text) == f"It said &quot;{MASK}&quot;, again."
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60))
 def test_a_text_without_secrets_is_unchanged(text: str) -> None:
