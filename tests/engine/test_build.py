@@ -120,6 +120,7 @@ def bench(cold_bench: Bench, compiled: Path) -> Bench:
     return cold_bench
 
 
+@pytest.mark.long
 def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> None:
     first, second = bench.start(), bench.start()
     try:

@@ -39,6 +39,7 @@ def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int
     return process.returncode, output
 
 
+@pytest.mark.long
 def test_a_rehearsal_starts_from_nothing_and_leaves_nothing(newcomer: Newcomer) -> None:
     checkout = {path: path.read_bytes() for path in ROOT.glob("Pulumi*.yaml")}
     running = newcomer.start_cloud(0.05)
