@@ -68,12 +68,23 @@ def unreadable(found: Sequence[Mistake]) -> Iterator[None]:
 
 def refuse(component: str, found: Sequence[Mistake]) -> None:
     """Raises ArgumentsError if there are mistakes."""
-    found = [*_UNREADABLE.get(), *found]
+    unread = _UNREADABLE.get()
+    # Something else stands in for an unreadable value, so the rules judge that.
+    judged = (
+        mistake
+        for mistake in found
+        if not any(_is_at_or_below(mistake.path, path) for path, _ in unread)
+    )
+    found = [*unread, *judged]
     if found:
         raise ArgumentsError(
             "\n".join(f"{component}: {mistake}" for mistake in found),
             [{"property_path": path, "reason": reason} for path, reason in found],
         )
+
+
+def _is_at_or_below(path: str, whole: str) -> bool:
+    return path == whole or path.startswith((f"{whole}.", f"{whole}["))
 
 
 def chosen(
