@@ -1,11 +1,16 @@
 """What runs on the cluster: device plugin or GPU Operator, and the sample job."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from catalogue import rotation
 from catalogue.device_plugin import GPU, is_plugin
-from catalogue.scheduling import selected_labels
-from catalogue.shapes import at, mapping, mappings
+from catalogue.nodes import POOL_LABEL
+from catalogue.scheduling import affinity_terms
+from catalogue.shapes import at, mapping, mappings, sequence
 from components import (
     AksCluster,
     ExistingAksCluster,
@@ -115,9 +120,8 @@ def _no_old_plugin(
             await api.close()
         for found in daemon_sets:
             pods = mapping(at(found, "spec.template.spec"))
-            selected = {name for _, names in selected_labels(pods) for name in names}
             if any(map(is_plugin, mappings(pods.get("containers")))) and (
-                still := selected & served
+                still := selected_pools(pods) & served
             ):
                 raise OldPluginError(
                     f"sampleJob.enabled: the DaemonSet {at(found, 'metadata.name')} is still on "
@@ -127,6 +131,18 @@ def _no_old_plugin(
                 )
 
     return pulumi.ResourceHookBinding(before_create=[guard(refuse, in_previews=in_previews)])
+
+
+def selected_pools(pods: Mapping[str, Any]) -> set[str]:
+    """Returns the pools that pods are bound to as those of the stack's own plugin are."""
+    expressions = (
+        expression
+        for term in affinity_terms(pods) or ()
+        for expression in mappings(term.get("matchExpressions"))
+        if expression.get("key") in (POOL_LABEL, rotation.LABEL)
+        and expression.get("operator") == "In"
+    )
+    return {str(name) for each in expressions for name in sequence(each.get("values"))}
 
 
 def _resource_of_the_job(stack: Settings, pools: list[GpuNodePool]) -> pulumi.Input[str]:

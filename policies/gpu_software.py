@@ -26,6 +26,8 @@ from policies.reading import CannotReadError
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
+# What can change pods without a change of their resource in the program.
+_CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
 _PLUGIN_CHART = "nvidia-device-plugin"
 _OPERATOR_CHART = "gpu-operator"
 # NVIDIA's DRA driver: its first name, and its name as a project of Kubernetes.
@@ -93,6 +95,11 @@ class Installed:
     name: str
     values: Mapping[str, Any]
     certainty: Certainty
+
+
+def some_change_others(members: Iterable[Member]) -> bool:
+    """Whether the stack runs commands, or patches DaemonSets: they can differ from the program."""
+    return any(_CHANGES_OTHERS.fullmatch(member.type) for member in members)
 
 
 def software_in(members: Iterable[Member], unknowns: Unknowns) -> list[Software]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from catalogue.device_plugin import configuration_file, is_plugin
-from catalogue.shapes import mapping, mappings
+from catalogue.shapes import mapping, mappings, sequence
 from policies.certainty import Certainty, Weighed
-from policies.gpu_software import Software, software_in
+from policies.gpu_software import Software, software_in, some_change_others
 from policies.pods import kind_of
 from policies.stack_rule import Member, Members
 from policies.unknowns import Unknowns
@@ -15,13 +15,17 @@ from policies.unknowns import Unknowns
 _RESTARTS = re.compile("checksum|hash|sha|version|revision|reload|restart", re.IGNORECASE)
 # Annotations that are for Pulumi alone, and the one of a name that Pulumi has made.
 _OF_PULUMI, _AUTONAMED = "pulumi.com/", "pulumi.com/autonamed"
-# What can restart pods without a change of their DaemonSet in the program.
-_RUNS_COMMANDS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
 # The plugin's own variables; any other one could be there to restart it.
 _OF_PLUGIN = re.compile(
     "CONFIG_FILE|MIG_STRATEGY|FAIL_ON_INIT_ERROR|PASS_DEVICE_SPECS|DEVICE_(LIST|ID)_STRATEGY|"
-    r"NVIDIA_\w+"
+    "NVIDIA_(VISIBLE_DEVICES|DRIVER_CAPABILITIES|DRIVER_ROOT|DEV_ROOT|MIG_MONITOR_DEVICES)"
 )
+# What a container, and its volumes, have that can neither watch a file nor end the container.
+_PLAIN_CONTAINER = {
+    "name", "image", "imagePullPolicy", "args", "env", "resources", "securityContext",
+    "volumeMounts",
+}  # fmt: skip
+_PLAIN_VOLUME = {"name", "configMap", "hostPath", "emptyDir"}
 # What in the file decides how many GPUs a node offers, and under which names.
 _COUNTS = re.compile(r"^\s*(sharing|migStrategy)\s*:", re.MULTILINE)
 _DIGIT = re.compile(r"\d")
@@ -29,8 +33,7 @@ _DIGIT = re.compile(r"\d")
 
 def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     """Yields device plugins that a change of their ConfigMap does not restart."""
-    some_can_restart = any(_RUNS_COMMANDS.fullmatch(member.type) for member in members)
-    most = Certainty.POSSIBLE if some_can_restart else Certainty.CERTAIN
+    most = Certainty.of(not some_change_others(members)) or Certainty.POSSIBLE
 
     def names(member: Member) -> list[tuple[Member, Mapping[str, Any]]]:
         metadata = mapping(member.properties.get("metadata"))
@@ -41,7 +44,8 @@ def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
 
     def judge(software: Software) -> Iterator[Weighed]:
         plugin = software.member
-        if kind_of(plugin.type) != "DaemonSet":
+        # The DaemonSets of a list have metadata of their own.
+        if kind_of(plugin.type) != "DaemonSet" or "items" in plugin.properties:
             return
         metadata = mapping(plugin.properties.get("metadata"))
         if any(map(_RESTARTS.search, (*_annotations(metadata), *_annotations(_template(plugin))))):
@@ -50,8 +54,13 @@ def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
             name = mapping(volume.get("configMap")).get("name")
             for config_map, its in config_maps:
                 if its["name"] == name and its.get("namespace") == metadata.get("namespace"):
-                    certainty = min(most, software.certainty, _is_stuck(software, volume))
-                    certainty = min(certainty, _decides(software, volume, config_map))
+                    certainty = min(
+                        most,
+                        software.certainty,
+                        _is_stuck(software),
+                        _is_apart(plugin, config_map),
+                        _decides(software, volume, config_map),
+                    )
                     yield (
                         certainty,
                         f"{software.label} reads the ConfigMap {name} only when its pods start, "
@@ -74,13 +83,35 @@ def _template(plugin: Member) -> Mapping[str, Any]:
     return mapping(mapping(spec.get("template")).get("metadata"))
 
 
-def _is_stuck(software: Software, volume: Mapping[str, Any]) -> Certainty:
+def _is_apart(plugin: Member, config_map: Member) -> Certainty:
+    """Whether the DaemonSet has no output of the ConfigMap: replaced, that would replace it too."""
+    dependencies = plugin.resource.property_dependencies.values()
+    urns = {resource.urn for resources in dependencies for resource in resources}
+    return Certainty.of(config_map.urn not in urns) or Certainty.POSSIBLE
+
+
+def _is_stuck(software: Software) -> Certainty:
     """Whether nothing in the plugin's DaemonSet can differ between two contents of the file."""
     plugin = software.member
     metadata, template = mapping(plugin.properties.get("metadata")), _template(plugin)
     selector = mapping(mapping(plugin.properties.get("spec")).get("selector"))
     containers = [*mappings(software.pods.get("containers"))]
-    variables = (str(one.get("name")) for each in containers for one in mappings(each.get("env")))
+    volumes = [*mappings(software.pods.get("volumes"))]
+    variables = [one for each in containers for one in mappings(each.get("env"))]
+    texts = [
+        metadata.get("name"),
+        *mapping(template.get("labels")).values(),
+        *(volume.get("name") for volume in volumes),
+        *(mapping(volume.get("configMap")).get("name") for volume in volumes),
+        *(one.get("value") for one in variables),
+        *(each.get("name") for each in containers),
+        *(argument for each in containers for argument in sequence(each.get("args"))),
+        *(
+            mount.get("mountPath")
+            for each in containers
+            for mount in mappings(each.get("volumeMounts"))
+        ),
+    ]
     return (
         Certainty.of(
             # A controller can know what to restart by any annotation.
@@ -91,9 +122,11 @@ def _is_stuck(software: Software, volume: Mapping[str, Any]) -> Certainty:
             # A second container can watch the file.
             and len(containers) == 1
             and not software.pods.get("initContainers")
-            and all(map(_OF_PLUGIN.fullmatch, variables))
-            # A name with a number can be another one for each content.
-            and not _DIGIT.search(str(mapping(volume.get("configMap")).get("name")))
+            and all(each.keys() <= _PLAIN_CONTAINER for each in containers)
+            and all(volume.keys() <= _PLAIN_VOLUME for volume in volumes)
+            and all(_OF_PLUGIN.fullmatch(str(one.get("name"))) for one in variables)
+            # A text with a number can be another one for each content.
+            and not any(_DIGIT.search(str(text)) for text in texts)
         )
         or Certainty.POSSIBLE
     )
@@ -113,7 +146,6 @@ def _decides(software: Software, volume: Mapping[str, Any], config_map: Member) 
                 mount.get("name") == volume.get("name") and str(mount.get("mountPath")) == folder
                 for mount in mappings(container.get("volumeMounts"))
             )
-            and not _DIGIT.search(file)
             and bool(_COUNTS.search(str(text or "")))
         )
         or Certainty.POSSIBLE

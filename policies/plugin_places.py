@@ -18,7 +18,7 @@ from policies.gpu_nodes import (
     pools_in,
 )
 from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
-from policies.gpu_software import Software, software_in
+from policies.gpu_software import Software, software_in, some_change_others
 from policies.pools import nvidia_gpus
 from policies.scheduling import chosen, untolerated
 from policies.stack_rule import Members
@@ -126,8 +126,9 @@ def _message(certainty: Certainty, where: str) -> str:
 def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     """Yields pools with a MIG profile whose device plugin advertises whole GPUs."""
     software, clusters = software_in(members, unknowns), Clusters(members)
-    # Unknown values may contain a plugin that has a strategy.
-    most = Certainty.POSSIBLE if unknowns.met else Certainty.CERTAIN
+    # Unknown values may contain a plugin that has a strategy, and a patch may give it one.
+    may_have_one = unknowns.met or some_change_others(members)
+    most = Certainty.POSSIBLE if may_have_one else Certainty.CERTAIN
 
     def judge(stack_pool: StackPool) -> Iterator[Weighed]:
         pool = stack_pool.pool

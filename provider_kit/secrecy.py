@@ -28,6 +28,8 @@ _KINDS = [
     )
 ]
 _ESCAPES = re.compile("|".join(kind.pattern for kind in _KINDS), re.IGNORECASE)
+# From so many layers on, all escapes are decoded at once: the orders of kinds multiply.
+_MOST_LAYERS = 32
 _NO_SECRETS = ("", "false", "true", rpc.UNKNOWN)
 
 
@@ -144,11 +146,13 @@ def _spans(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
             start = text.find(secret, start + 1)
 
 
-def _decodings(text: str) -> list[re.Pattern[str]]:
+def _decodings(text: str, layers: int) -> list[re.Pattern[str]]:
     """Returns which escapes to decode next: all at once, or those of one kind.
 
     Where one encoding is inside another, the inner escapes must wait for the outer ones.
     """
+    if layers >= _MOST_LAYERS:
+        return [_ESCAPES]
     kinds = [kind for kind in _KINDS if kind.search(text)]
     return [_ESCAPES, *(kinds if len(kinds) > 1 else ())]
 
@@ -158,7 +162,7 @@ def _layers(text: str) -> Iterator[str]:
     layers, waiting = {text}, [text]
     for layer in waiting:
         yield layer
-        for escapes in _decodings(layer):
+        for escapes in _decodings(layer, len(waiting)):
             decoded = escapes.sub(lambda match: _character(match[0]), layer)
             if decoded not in layers:
                 layers.add(decoded)
@@ -171,7 +175,7 @@ def _layers_with_places(text: str) -> Iterator[tuple[str, list[tuple[int, int]]]
     waiting = [text]
     for layer in waiting:
         yield layer, layers[layer]
-        for escapes in _decodings(layer):
+        for escapes in _decodings(layer, len(waiting)):
             decoded, places = _decoded_with_places(layer, layers[layer], escapes)
             if decoded not in layers:
                 layers[decoded] = places

@@ -69,6 +69,15 @@ def test_no_release_has_another_version_in_a_file(ready: Path, file: str) -> Non
     assert mistakes(ready, f"v{VERSION}") == [f"{file} has 9.9.9, and the tag is v{VERSION}."]
 
 
+def test_no_release_has_a_part_of_a_longer_version(ready: Path) -> None:
+    file = ready / "pyproject.toml"
+    file.write_text(file.read_text().replace(f'"{VERSION}"', f'"{VERSION}.dev1"'))
+
+    assert mistakes(ready, f"v{VERSION}") == [
+        f"pyproject.toml has none, and the tag is v{VERSION}."
+    ]
+
+
 def test_no_release_leaves_changes_unreleased(ready: Path) -> None:
     file = ready / "CHANGELOG.md"
     file.write_text(f"# Changes\n\n## Unreleased\n\n- A change.\n\n{file.read_text()}")

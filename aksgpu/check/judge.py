@@ -344,9 +344,9 @@ def _outdated(view: ClusterView, running: Iterable[Pod]) -> Iterator[tuple[Cause
             names = listed(f"{name} of {changed}" for name, changed in changes.items())
             yield (
                 Cause.PLUGIN_OUTDATED,
-                f"the device plugin {pod}, which was started at {pod.started}, has not read the "
-                f"ConfigMap {names}: it reads it only when it starts, and the node offers GPUs as "
-                "before",
+                f"the device plugin {pod} was started at {pod.started}, before a change of the "
+                f"ConfigMap {names}: it reads it when it starts, so the node may still offer GPUs "
+                "as before",
                 f"kubectl delete pod -n {pod.namespace} {pod.name} restarts it; a checksum of the "
                 "ConfigMap in an annotation of the DaemonSet's pod template does so from then on",
             )

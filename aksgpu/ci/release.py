@@ -13,7 +13,7 @@ from aksgpu.outcome import AGAINST
 
 _PROJECT = Path(__file__).resolve().parents[2]
 _CHANGES = "CHANGELOG.md"
-_VERSION = r"(\d+\.\d+\.\d+)"
+_VERSION = r"(\d+\.\d+\.\d+)(?![\w.+-])"
 # Where the version is: each file, and what is before it.
 _PLACES = (
     (_CHANGES, r"^## "),

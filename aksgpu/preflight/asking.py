@@ -138,7 +138,8 @@ class _Tally:
 async def _sizes(clients: Clients, location: str) -> dict[str, facts.OfferedSize]:
     # Not with the SDK's models: there are hundreds, and they take half a second.
     where = f"/subscriptions/{quote(clients.subscription)}/providers/Microsoft.Compute/skus"
-    query = {"api-version": _SKUS_VERSION, "$filter": f"location eq '{location}'"}
+    # HttpRequest sends parameters as they are.
+    query = {"api-version": _SKUS_VERSION, "$filter": quote(f"location eq '{location}'")}
     listed = pages(clients.compute, HttpRequest("GET", where, params=query), "nextLink")
     return facts.sizes([sku async for page in listed for sku in page["value"]], location)
 

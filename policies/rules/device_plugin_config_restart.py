@@ -4,9 +4,11 @@ The device plugin reads its file only when it starts. If a ConfigMap of the stac
 when its file changes, the plugin's pods stay as they are, and nodes offer as many GPUs as before:
 pods that need more replicas stay pending. The rule refuses a DaemonSet of the plugin alone whose
 file has `sharing` or `migStrategy`, and in which nothing can change together with the file: no
-annotation, no variable or label of its own, and no number in the names of ConfigMap and file.
-What only may go on as before, `device-plugin-restart-unclear` reports. A controller that restarts
-pods without an annotation on them is unknown to the rule. It does not read Helm charts.
+annotation, no variable or label of its own, no command or probe, no number in names, arguments and
+paths, and no output of the ConfigMap, which would replace the DaemonSet with it. What only may go
+on as before, `device-plugin-restart-unclear` reports. A controller that restarts pods without an
+annotation on them is unknown to the rule, and so are Pulumi's options that replace one resource
+with another. It does not read Helm charts.
 """
 
 from pulumi_policy import EnforcementLevel, Severity

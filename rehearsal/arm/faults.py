@@ -37,9 +37,10 @@ from rehearsal.arm.state import Store
 from rehearsal.control_planes.desired_state import NodeFault
 from rehearsal.files import WatchedFile
 
-# The kubelet's own would be overwritten at once.
+# The kubelet's own would be overwritten at once, and so would the rehearsal's.
 _CONDITION = re.compile(
-    r"(?!(Ready|NetworkUnavailable|\w+Pressure)$)[A-Za-z][\w.-]{0,62}", re.ASCII
+    r"(?!(Ready|NetworkUnavailable|DevicePluginConflict|\w+Pressure)$)[A-Za-z][\w.-]{0,62}",
+    re.ASCII,
 )
 _OPERATION = re.compile(r"/operations/([^/?]+)")
 
@@ -54,7 +55,7 @@ def _expression(text: str) -> str:
 
 def _condition(text: str) -> str:
     if not _CONDITION.fullmatch(text):
-        raise ValueError("not a condition's name, or one that only a kubelet sets")
+        raise ValueError("not a condition's name, or one that the kubelet or the rehearsal sets")
     return text
 
 

@@ -39,6 +39,7 @@ class Answers:
     def __init__(self) -> None:
         self.body, self.status, self.headers = b"", 200, dict[str, str]()
         self.hangs = False
+        self.targets: list[str] = []
         self.goes_on = threading.Event()
 
     def give(self, body: Any) -> None:
@@ -51,6 +52,7 @@ def server() -> Iterator[tuple[Answers, str]]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            answers.targets.append(self.path)
             if answers.hangs:
                 answers.goes_on.wait()
                 return
@@ -180,6 +182,18 @@ def test_any_answer_of_azure_ends_in_a_report(server: tuple[Answers, str], body:
     answers, url = server
     answers.give(body)
     assert asked(url).rows
+
+
+def test_queries_have_no_plus_for_a_space(server: tuple[Answers, str]) -> None:
+    """The filter of the sizes had; not every server reads a plus as a space."""
+    answers, url = server
+    answers.give({"value": []})
+    answers.targets.clear()
+    asked(url)
+
+    queries = [target.partition("?")[2] for target in answers.targets]
+    assert any("location%20eq%20" in query for query in queries)
+    assert not any("+" in query for query in queries)
 
 
 @pytest.mark.parametrize("how", ["hangs", "asks to wait for an hour"])

@@ -52,6 +52,8 @@ def reading(**container: Any) -> dict[str, Any]:
 NAMED = config_map(name="sharing")
 NUMBERED = {"volumes": [{"name": "config", "configMap": {"name": "sharing-v2"}}]}
 VARIABLE = {"name": "CONFIG_VERSION", "value": "2"}
+CHANGING = {"name": "NVIDIA_CONFIG_SHA", "value": "3f2a"}
+BESIDE_A_SECRET = {"volumes": [*VOLUMES["volumes"], {"name": "s", "secret": {"secretName": "s"}}]}
 
 
 def found(*resources: Resource) -> tuple[int, int]:
@@ -92,6 +94,19 @@ def test_a_new_file_does_not_reach_a_plugin_that_nothing_restarts(
         (NAMED, plugin(**reading(env=[*MOUNTED["env"], VARIABLE]))),
         (NAMED, plugin(**READS, initContainers=[{"name": "config", "image": "busybox"}])),
         (config_map(name="sharing-v2"), plugin(**{**READS, **NUMBERED})),
+        (NAMED, plugin(own={"name": "plugin-3f2a"}, **READS)),
+        (NAMED, plugin(**reading(env=[*MOUNTED["env"], CHANGING]))),
+        (NAMED, plugin(**reading(args=["--config-hash=3f2a"]))),
+        (NAMED, plugin(**reading(command=["sh", "-c", "nvidia-device-plugin & inotifywait"]))),
+        (NAMED, plugin(**reading(livenessProbe={"exec": {"command": ["cmp"]}}))),
+        (NAMED, plugin(**reading(envFrom=[{"configMapRef": {"name": "sharing"}}]))),
+        (NAMED, plugin({"labels": {"app": "plugin-3f2a"}}, **READS)),
+        (NAMED, plugin(**{**READS, **BESIDE_A_SECRET})),
+        # The name is an output: a ConfigMap that is replaced replaces the DaemonSet too.
+        (
+            replace(NAMED, provider="on-own"),
+            replace(plugin(**READS), provider="on-own", made_of={"spec": ["sharing"]}),
+        ),
         (
             NAMED,
             plugin(**READS),

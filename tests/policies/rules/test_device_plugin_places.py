@@ -198,6 +198,12 @@ def test_a_plugin_that_is_not_known_may_have_a_strategy() -> None:
     assert any("has no MIG strategy" in text for text in strategy_unclear(*stack))
 
 
+def test_a_patch_may_give_the_plugin_a_strategy() -> None:
+    patch = Resource(type="kubernetes:apps/v1:DaemonSetPatch", name="strategy", properties={})
+    stack = pool(**MIG), daemon_set(TOLERATION), patch
+    assert (len(strategy(*stack)), len(strategy_unclear(*stack))) == (0, 1)
+
+
 @pytest.mark.parametrize(
     ("nvidia", "refused"), [({}, 1), ({"migStrategy": "None"}, 1), ({"migStrategy": "Single"}, 0)]
 )

@@ -160,8 +160,10 @@ def test_conditions_of_nodes_are_no_faults_of_requests(tmp_path: Path) -> None:
     ("condition", "complaint"),
     [
         ({"node": "(", "condition": "XIDErrors"}, "not a regular expression"),
-        ({"node": "a", "condition": "Ready"}, "that only a kubelet sets"),
-        ({"node": "a", "condition": "DiskPressure"}, "that only a kubelet sets"),
+        ({"node": "a", "condition": "Ready"}, "that the kubelet or the rehearsal sets"),
+        ({"node": "a", "condition": "DiskPressure"}, "that the kubelet or the rehearsal sets"),
+        # It was true and false in turns.
+        ({"node": "a", "condition": "DevicePluginConflict"}, "or the rehearsal sets"),
         ({"node": "a"}, "condition: Field required"),
         ({"node": "a", "condition": "XIDErrors", "status": 500}, "Unexpected keyword argument"),
         ({"condition": "XIDErrors"}, "condition: Unexpected keyword argument"),
