@@ -45,9 +45,10 @@ def to_node(view: ClusterView, node: Node, expected: Expected) -> Barrier:
     place = _Place(node.labels.get, node.name, node.taints)
     barrier = _barrier(view, expected, node.pool, place)
     return barrier or Barrier(
-        Cause.PLUGIN_MISSING,
+        # Not missing: Kubernetes creates the pods of a new DaemonSet one by one.
+        Cause.PLUGIN_NOT_RUNNING,
         f"{_listed(view)} can run on this node, but has no pod there",
-        "wait a moment; if it stays missing, look at the events of the DaemonSet",
+        "look at the events of the DaemonSet: kubectl describe daemonset shows them",
         may_pass=True,
     )
 
