@@ -30,7 +30,6 @@ TOUCHES_NONE = (
     "docs/",
     "engine/",
     "examples/",
-    "kube/",
     "reference/",
     "rehearsal/",
     "templates/",

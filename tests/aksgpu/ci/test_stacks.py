@@ -1,8 +1,10 @@
 """Which stacks a change touches, told from real commits."""
 
+import ast
 import json
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from aksgpu.ci import stacks
 from settings.project_file import project_in
+from tests.bench import ROOT
 
 STACKS = ("dev", "prod")
 PROGRAM = [
@@ -23,6 +26,7 @@ PROGRAM = [
     "components/gpu_node_pool.py",
     "catalogue/gpu_sizes.csv",
     "aks_preview/provider.py",
+    "kube/client.py",
     "policies/gpu_pool_linux_only.py",
     "something/new.py",
     "new.py",
@@ -93,6 +97,34 @@ def test_a_change_of_the_program_affects_every_stack(
     repository.commit()
 
     assert listed(capsys)["touched"] == ["dev", "prod"]
+
+
+def modules(file: Path) -> Iterator[Path]:
+    """The files of this project that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [each.name for each in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            # What is imported may itself be a module.
+            names = [str(node.module), *(f"{node.module}.{each.name}" for each in node.names)]
+        for name in names:
+            place = ROOT.joinpath(*name.split("."))
+            candidates = (place.with_suffix(".py"), place / "__init__.py")
+            yield from (module for module in candidates if module.exists())
+
+
+def test_nothing_that_the_program_imports_is_left_out() -> None:
+    """The program came to import `kube`, whose changes still got no review and no deployment."""
+    found: set[Path] = set()
+    new = {ROOT / folder / "__main__.py" for folder in (".", "aks_preview", "policies")}
+    while new:
+        found |= new
+        new = {module for file in new for module in modules(file)} - found
+
+    paths = {str(file.relative_to(ROOT)) for file in found}
+    assert {"settings/model.py", "provider_kit/serving.py", "policies/rule.py"} <= paths
+    assert [path for path in sorted(paths) if not stacks.touched([path], STACKS)] == []
 
 
 def test_a_change_outside_the_program_affects_no_stack(
