@@ -20,7 +20,7 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, requirements
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, ReservationGroup, Unanswered
-from aksgpu.preflight.pages import pages
+from aksgpu.preflight.pages import MALFORMED, pages
 from catalogue.regions import plain
 from engine.cache import Say
 from provider_kit.errors import explained
@@ -32,15 +32,6 @@ Owned = Callable[[], frozenset[str] | None]
 
 # The time for a request with all its retries, whatever Retry-After says.
 SECONDS = 60
-# Errors from a response that is not Azure's (a gateway's, for example), or is incomplete.
-MALFORMED = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
 _SKUS_VERSION = "2021-07-01"
 _NO_SUBSCRIPTION = ("InvalidSubscriptionId", "SubscriptionNotFound")
 _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(

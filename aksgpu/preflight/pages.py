@@ -15,6 +15,15 @@ from azure.core.exceptions import (
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 from azure.mgmt.core.exceptions import ARMErrorFormat
 
+# Errors from a response that is not Azure's (a gateway's, for example), or is incomplete.
+MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 _ERRORS = {401: ClientAuthenticationError, 404: ResourceNotFoundError}
 
 
@@ -29,7 +38,7 @@ async def pages(
 ) -> AsyncIterator[Mapping[str, Any]]:
     """Every page of a list; `following` is the member with the next page's address.
 
-    Raises AzureError, and any of asking.MALFORMED for what is no page.
+    Raises AzureError, and any of MALFORMED for what is no page.
     """
     while True:
         response = await client.send_request(request)

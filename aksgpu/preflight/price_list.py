@@ -15,7 +15,7 @@ from azure.core.exceptions import AzureError
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from aksgpu.preflight.facts import Unanswered
-from aksgpu.preflight.pages import pages
+from aksgpu.preflight.pages import MALFORMED, pages
 from catalogue.today import today
 from provider_kit.errors import explained
 
@@ -102,7 +102,7 @@ async def ask_prices(
         return Unanswered(f"the price list cannot be read: {explained(error)}")
     except TimeoutError:
         return Unanswered(f"the price list did not answer within {SECONDS} seconds")
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         return Unanswered(f"the price list is not valid ({type(error).__name__})")
 
 

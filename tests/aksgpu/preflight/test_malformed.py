@@ -172,13 +172,17 @@ SKU = {"resourceType": "virtualMachines", "name": T4["vmSize"], "locationInfo": 
 @example({"value": [SKU]})
 @example({"value": [{"name": {"value": "cores"}, "limit": 5, "currentValue": "many"}]})
 @example({"value": [], "Items": [None], "BillingCurrency": "USD"})
+@example(b'{"value": [], "Items": [{"retailPrice": 1e99999999999999999999}]}')
 @example("a text")
 @example(b"<html><body>502 Bad Gateway</body></html>")
 @example(b"\xff\xfe\x00")
 @example(b"[" * 100_000)
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_answer_of_azure_ends_in_a_report(server: tuple[Answers, str], body: Any) -> None:
-    """`value: null`, null in a list, a text for JSON: a traceback, and no JSON."""
+    """`value: null`, null in a list, a text for JSON: a traceback, and no JSON.
+
+    So did a price with an exponent that no number can have.
+    """
     answers, url = server
     answers.give(body)
     assert asked(url).rows
