@@ -63,6 +63,11 @@ class Project:
         return self.home / "state"
 
     @property
+    def backend(self) -> str:
+        """The address of the state, for Pulumi."""
+        return self.state.absolute().as_uri()
+
+    @property
     def stack_files(self) -> Path:
         """The folder of the program's stack files."""
         return stack_files(self.program)
@@ -107,7 +112,7 @@ class Project:
     def environment(self) -> dict[str, str]:
         """The variables with which `pulumi` uses this project and its backend."""
         return {
-            "PULUMI_BACKEND_URL": self.state.absolute().as_uri(),
+            "PULUMI_BACKEND_URL": self.backend,
             # A shell of `aksgpu env` can have these of another stack.
             "PULUMI_OPTION_CWD": str(self.folder.absolute()),
             "PULUMI_OPTION_POLICY_PACK": "",

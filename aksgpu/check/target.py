@@ -16,8 +16,6 @@ from aksgpu.running import READ_SECONDS, Program, ProgramError
 from catalogue.shapes import at, mapping, mappings, sequence
 from kube.kubeconfig import Kubeconfig, parse, read
 
-_BACKEND = "PULUMI_BACKEND_URL"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
@@ -73,9 +71,8 @@ def of_resources(resources: Sequence[Any], pulumi: Program, stack: str) -> Targe
 
 def _is_rehearsed(pulumi: Program) -> bool:
     """Whether the state is a rehearsal's, also in a shell of `aksgpu env`."""
-    backend = {**os.environ, **pulumi.environment}.get(_BACKEND)
-    homes = map(rehearsal_home, ERAS)
-    return any(Project(PROGRAM, home).environment()[_BACKEND] == backend for home in homes)
+    backend = {**os.environ, **pulumi.environment}.get("PULUMI_BACKEND_URL")
+    return any(Project(PROGRAM, rehearsal_home(era)).backend == backend for era in ERAS)
 
 
 def _outputs(resources: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
