@@ -77,11 +77,13 @@ class Pool:
     def label_of(self, key: str) -> str | Unknown:
         """The value of this label on a new node of the pool."""
         name, nvidia = ACCELERATOR_LABEL
+        size = sizes.find(self.size)
         set_by_aks = {
             POOL_LABEL: self.name,
             "agentpool": self.name,
             name: nvidia,
-            "node.kubernetes.io/instance-type": self.size,
+            # In Azure's spelling; the stack can use any case.
+            "node.kubernetes.io/instance-type": size.name if size else UNKNOWN,
         }
         return {**self.labels, **set_by_aks}.get(key, UNKNOWN)
 

@@ -48,6 +48,16 @@ def test_a_pool_at_zero_nodes_scales_up_for_the_job() -> None:
     assert of(seen(), Pool(name="gpu")).grows == ("gpu",)
 
 
+@pytest.mark.parametrize("size", ["standard_nc8as_t4_v3", "Standard_NC8as_T4_v99", ""])
+def test_a_plugin_can_select_new_nodes_by_azures_name_of_their_size(size: str) -> None:
+    """With the size in another case in the stack file, the plugin was missing on new nodes."""
+    pods = {**SET.pods, "nodeSelector": {"node.kubernetes.io/instance-type": POOL.size}}
+    view = seen(sets=(replace(SET, pods=pods),))
+    assert of(view, replace(POOL, size=size)).grows == ("gpu",)
+    other = of(view, replace(POOL, size="Standard_NC6s_v3"))
+    assert "the node is not node.kubernetes.io/instance-type=" in other.never
+
+
 @pytest.mark.parametrize(
     ("view", "pool", "words"),
     [
