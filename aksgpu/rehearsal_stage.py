@@ -7,8 +7,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
 from aksgpu.running import Program
+from aksgpu.stack_names import mistake_in_name
 from engine import Engine, ensure_engine, ensure_kubernetes
 from engine.cache import Say
 from engine.helm import helm_place
@@ -34,6 +36,12 @@ def rehearsal_root() -> Path:
 
 def rehearsal_home(era: Era) -> Path:
     return rehearsal_root() / _HOMES[era]
+
+
+def require_name(stack: str) -> None:
+    """Raises StoppedError for a stack's name that the rehearsal's backend refuses."""
+    if mistake := mistake_in_name(stack):
+        raise stopped(Cause.STACK_MISSING, *mistake)
 
 
 def era_of(stack: str) -> Era:

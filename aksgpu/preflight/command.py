@@ -13,7 +13,7 @@ from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.report import render
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackConfiguration
-from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, require_name, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from engine.progress import Progress, to_stderr
 
@@ -32,6 +32,7 @@ def preflight(stack: str, era: Era | None, rules: RunRules | None, *, as_json: b
     try:
         if rules is not None:
             next_step = f"make rehearse STACK={stack}"
+            require_name(stack)
             configuration = _read(PROGRAM, stack)
             stage = set_stage(to_stderr, era or era_of(stack))
             result = examine_rehearsed(stack, configuration, stage)

@@ -10,18 +10,17 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.outcome import Cause, stopped
+from aksgpu.outcome import Cause
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_answers, render_result
-from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, require_name, set_stage
 from aksgpu.rehearse import shell, state
 from aksgpu.rehearse.leftovers import needs_recovery
 from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.state import State
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
-from aksgpu.stack_names import mistake_in_name
 from engine.helm import ensure_helm
 from engine.progress import to_stderr
 
@@ -31,7 +30,7 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     to_stderr(f"Rehearsing the stack {stack}: the rehearsal cloud takes the place of Azure.")
     # Importing the Kubernetes client takes a while: do it while pulumi runs.
     Thread(target=import_module, args=["aksgpu.rehearse.summary"], daemon=True).start()
-    _require_name(stack)
+    require_name(stack)
     # Mistakes in the file are reported before anything starts.
     configuration = stack_file.read(PROGRAM, stack)
     time = era_of(stack)
@@ -72,7 +71,7 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
 
 def print_environment(stack: str, era: Era | None) -> int:
     """Prints the commands for a shell to work on a rehearsed stack; the exit code."""
-    _require_name(stack)
+    require_name(stack)
     time = era or era_of(stack)
     shell.say_which(stack, time, to_stderr)
     stage = set_stage(to_stderr, time)
@@ -85,11 +84,6 @@ def print_environment(stack: str, era: Era | None) -> int:
     for line in shell.commands_to_enter(stage, stack, os.environ):
         typer.echo(line)
     return 0
-
-
-def _require_name(stack: str) -> None:
-    if mistake := mistake_in_name(stack):
-        raise stopped(Cause.STACK_MISSING, *mistake)
 
 
 def print_earlier_environment() -> int:

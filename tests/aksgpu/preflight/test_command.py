@@ -100,6 +100,25 @@ def test_mistakes_in_a_stack_file_are_reported_as_json(run: Run, tmp_path: Path)
     assert len(json.loads(ended.printed)["rows"]) == 3
 
 
+def test_a_name_that_pulumi_refuses_is_refused_before_a_rehearsal_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With such a stack file, `pulumi stack init` failed after the whole preflight."""
+
+    def start(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(command, "PROGRAM", tmp_path)
+    monkeypatch.setattr(command, "set_stage", start)
+    for name in ("a b", "x" * 101):
+        (tmp_path / f"Pulumi.{name}.yaml").write_text("config: {}\n")
+        code = command.preflight(name, "today", lambda *_: [], as_json=True)
+        ended = Ended(code, *capsys.readouterr())
+        assert ended.cause is Cause.STACK_MISSING
+        (row,) = json.loads(ended.printed)["rows"]
+        assert row["what"].startswith("Pulumi does not allow the stack name")
+
+
 def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     known = place.azure.cloud.environment()
