@@ -66,7 +66,10 @@ def update(stage: Stage, planned: Plan) -> Update:
     rows = [row for row in failed.rows() if row.cause]
     return Update(
         cause,
-        [Finding(row.cause or cause, row.what, row.advice, pool=row.pool) for row in rows],
+        [
+            Finding(row.cause or cause, row.what, row.advice, key=row.key, pool=row.pool)
+            for row in rows
+        ],
         [*events.warnings()],
         log,
     )

@@ -4,10 +4,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pulumi.automation.events import EngineEvent
 
+from aksgpu.outcome import Cause
+from aksgpu.project import Project
+from aksgpu.rehearsal_stage import Stage
+from aksgpu.rehearse import updating
+from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.updating import EventLog
 from aksgpu.review.preview_result import PreviewResult
+from aksgpu.running import Program
+from engine import Engine
+from rehearsal.cloud import Cloud
 
 URN = "urn:pulumi:dev::aks-gpu::"
 POOL = f"{URN}aks-gpu:components:GpuNodePool$azure-native:containerservice:AgentPool::gpu"
@@ -53,3 +62,27 @@ def test_a_warning_is_shown_once(tmp_path: Path) -> None:
     log = EventLog(tmp_path / "events.jsonl")
     log.events = [warning("old\n"), warning("old\n"), warning("new\n")]
     assert [*log.warnings()] == ["old", "new"]
+
+
+def test_a_mistake_in_the_stack_file_is_shown_with_its_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update that the program refused said what was wrong, and not of which pool."""
+    message = "This stack file cannot be used:\ngpuPools[1].vmSize: it has no GPU"
+    error = {"diagnosticEvent": {"severity": "error", "message": message}}
+
+    def fails(
+        pulumi: Program, command: list[str], log: Path, events: EventLog, changes: set[str]
+    ) -> Cause:
+        events.file.write_text(json.dumps(error) + "\n")
+        return Cause.UPDATE_FAILED
+
+    monkeypatch.setattr(updating, "_run", fails)
+    given = ("tenant", "subscription", "id", "secret")
+    cloud = Cloud(tmp_path, "https://localhost:1", 1, *given, tmp_path, tmp_path, 1.0)
+    stage = Stage(Engine(tmp_path / "pulumi", "3", "build"), cloud, Project(tmp_path, tmp_path))
+    (problem,) = updating.update(stage, Plan("dev", PreviewResult())).problems
+    assert (problem.cause, str(problem)) == (
+        Cause.STACK_FILE_INVALID,
+        "gpuPools[1].vmSize: it has no GPU",
+    )
