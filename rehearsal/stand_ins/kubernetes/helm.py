@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -95,14 +96,21 @@ class Helm:
         values: Mapping[str, Any],
         flags: Sequence[str],
     ) -> None:
-        """Installs or upgrades a release. Raises HelmError also if it does not become ready."""
+        """Installs or upgrades a release. Raises HelmError also if it does not become ready.
+
+        A cancelled update interrupts it, as in the original, which cannot interrupt an uninstall.
+        """
         with _with_version(chart) as folder:
             file = folder.parent / "values.json"
             file.write_text(json.dumps(values))
-            await self.run(verb, name, str(folder), "-n", namespace, "--values", str(file), *flags)
+            options = ["-n", namespace, "--values", str(file), *flags]
+            await self.run(verb, name, str(folder), *options, is_cancellable=True)
 
     async def run(self, *arguments: str, is_cancellable: bool = False) -> str:
-        """Returns what Helm prints. A cancelled update interrupts it, and it then says so."""
+        """Returns what Helm prints. Where a cancelled update interrupts it, it then says so.
+
+        Raises CancelledUpdateError if the interruption came before Helm had begun.
+        """
         with tempfile.TemporaryDirectory() as home:
             folders = {f"HELM_{kind}_HOME": home for kind in ("CACHE", "CONFIG", "DATA")}
             process = await asyncio.create_subprocess_exec(
@@ -121,6 +129,10 @@ class Helm:
             except CancelledUpdateError:
                 if process.returncode is None:
                     process.terminate()
+                await ending
+                # Helm listens to the signal from when it begins to change the cluster.
+                if process.returncode == -signal.SIGTERM:
+                    raise
             output, errors = await ending
         if process.returncode:
             text = errors.decode(errors="replace")

@@ -184,9 +184,7 @@ class Releases:
         if await self._connection.may_forget(request.urn, is_deletion=True):
             return
         waits = ["--wait", *_limit(state)] if state.get("atomic") or not state["skipAwait"] else []
-        await self._helm().run(
-            "uninstall", state["name"], "-n", state["namespace"], *waits, is_cancellable=True
-        )
+        await self._helm().run("uninstall", state["name"], "-n", state["namespace"], *waits)
 
     def _helm(self) -> Helm:
         # Without a cluster this fails with the reason.
