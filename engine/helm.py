@@ -3,20 +3,21 @@
 Other rehearsals do not need it.
 """
 
-import re
 import shutil
-import subprocess
+from functools import cache
 from pathlib import Path
+
+from packaging.version import Version
 
 from engine.build import Target, build, hash_of
 from engine.cache import Say, machine, user_cache
 from engine.errors import EngineUnavailableError, SourceUnavailableError
+from engine.on_path import version_of
 from engine.progress import to_stderr
 from engine.versions import HELM
 
 SOURCE = Path(__file__).parent / "helm_source"
 _LDFLAGS = f"-s -w -X helm.sh/helm/v3/internal/version.version=v{HELM}"
-_MAJOR_VERSION = re.compile(rf"v{HELM.partition('.')[0]}\.\d+\.\d+")
 
 
 def helm_place() -> Path:
@@ -50,10 +51,14 @@ def _store() -> Path:
 
 
 def _on_path() -> Path | None:
-    helm = shutil.which("helm")
-    if helm is None:
-        return None
-    command = [helm, "version", "--short"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    is_usable = answer.returncode == 0 and _MAJOR_VERSION.match(answer.stdout.strip())
-    return Path(helm) if is_usable else None
+    found = shutil.which("helm")
+    helm = Path(found).absolute() if found else None
+    return helm if helm and _is_usable(helm) else None
+
+
+@cache
+def _is_usable(helm: Path) -> bool:
+    try:
+        return Version(version_of(helm, "--short")).major == Version(HELM).major
+    except SourceUnavailableError:
+        return False

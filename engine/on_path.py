@@ -1,4 +1,4 @@
-"""Pulumi engine, first source: a `pulumi` on PATH."""
+"""Programs on PATH; Pulumi engine, first source: a `pulumi` there."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def find_on_path() -> tuple[Path, str]:
     if executable is None:
         raise SourceUnavailableError("there is no `pulumi` on PATH")
     pulumi = Path(executable).absolute()
-    version = _version_of(pulumi)
+    version = version_of(pulumi)
     if Version(version) < Version(LOWEST_PULUMI):
         raise SourceUnavailableError(
             f"{pulumi} is version {version}, and {LOWEST_PULUMI} or newer is required"
@@ -30,12 +30,13 @@ def find_on_path() -> tuple[Path, str]:
     return pulumi, version
 
 
-def _version_of(pulumi: Path) -> str:
-    # The update check is useless here, and takes seconds without a network.
+def version_of(program: Path, *options: str) -> str:
+    """Returns what `PROGRAM version` prints; raises SourceUnavailableError if it prints none."""
+    # Pulumi's update check is useless here, and takes seconds without a network.
     environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
         answer = subprocess.run(
-            [pulumi, "version"],
+            [program, "version", *options],
             env=environment,
             capture_output=True,
             text=True,
@@ -43,11 +44,11 @@ def _version_of(pulumi: Path) -> str:
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise SourceUnavailableError(f"`{pulumi} version` failed: {error}") from error
+        raise SourceUnavailableError(f"`{program} version` failed: {error}") from error
     # Development versions have a suffix, as in v3.260.0-dev.0.
     version = re.match(r"v?(\d+\.\d+\.\d+)", answer.stdout.strip())
     if version is None:
-        raise SourceUnavailableError(f"`{pulumi} version` printed {answer.stdout.strip()!r}")
+        raise SourceUnavailableError(f"`{program} version` printed {answer.stdout.strip()!r}")
     return version.group(1)
 
 

@@ -2,7 +2,9 @@
 
 import re
 import stat
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +38,34 @@ def test_another_version_of_helm_is_not_used(
 ) -> None:
     on_path(tmp_path, answer, monkeypatch)
     assert (tmp_path / "cache") in helm.helm_place().parents
+
+
+def test_a_helm_that_does_not_run_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every command of every rehearsal crashed, also of stacks without a Helm release."""
+    on_path(tmp_path, "v3.18.4", monkeypatch).write_text("#!/no/such/interpreter\n")
+    assert (tmp_path / "cache") in helm.helm_place().parents
+
+
+def test_a_helm_that_hangs_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command of every rehearsal hung with it."""
+    on_path(tmp_path, "v3.18.4", monkeypatch)
+
+    def hang(command: list[str], **options: Any) -> None:
+        assert options.get("timeout"), "it would hang for ever"
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    monkeypatch.setattr(subprocess, "run", hang)
+    assert (tmp_path / "cache") in helm.helm_place().parents
+
+
+def test_a_helm_on_path_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rehearsal starts pulumi several times, and each of them asks for Helm's place."""
+    program = on_path(tmp_path, "v3.18.4", monkeypatch)
+    program.write_text(f"#!/bin/sh\necho asked >>{tmp_path}/asked\necho v3.18.4\n")
+    assert helm.helm_place() == helm.ensure_helm() == program
+    assert (tmp_path / "asked").read_text() == "asked\n"
 
 
 def test_a_machine_without_helm_and_go_gets_advice(
