@@ -142,11 +142,11 @@ class Helm:
 
 
 def _program() -> str:
-    program = os.environ.get(HELM_VARIABLE) or shutil.which("helm") or ""
+    program = os.environ.get(HELM_VARIABLE, "")
     if not Path(program).is_file():
         raise ProviderError(
-            "A Helm release is rehearsed with a real Helm, and there is none: install Helm 3 "
-            f"(https://helm.sh/docs/intro/install/), or set {HELM_VARIABLE} to its path."
+            "A Helm release is rehearsed with a real Helm 3, and there is none: "
+            "`.venv/bin/python -m engine helm` finds or builds one."
         )
     return program
 

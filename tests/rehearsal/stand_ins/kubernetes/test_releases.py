@@ -11,10 +11,11 @@ from pulumi.provider.experimental import provider as sdk
 
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.engine_log import EngineLog
-from provider_kit.serving import ResourceInitError
+from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.values import plain_map, property_map
 from rehearsal.stand_ins import kubernetes
 from rehearsal.stand_ins.kubernetes.connection import Connection
+from rehearsal.stand_ins.kubernetes.helm import Helm
 from rehearsal.stand_ins.kubernetes.releases import Releases
 from rehearsal.stand_ins.launch import HELM_VARIABLE
 from tests.waiting import PATIENCE, until
@@ -112,3 +113,20 @@ def test_a_cancelled_update_lets_an_uninstall_end(played: Played) -> None:
     """It was killed halfway. The real provider cannot interrupt one either."""
     asyncio.run(played.cancelled("uninstall"))
     assert played.has_ended
+
+
+def test_a_missing_helm_names_the_command_that_gets_one(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It advised to set the variable, which every command of a rehearsal overwrites.
+
+    And a helm on PATH was taken, whatever its version, that the rehearsal had found unusable.
+    """
+    monkeypatch.setenv("PATH", str(played.folder))
+    monkeypatch.setenv(HELM_VARIABLE, str(played.folder / "none"))
+    with pytest.raises(ProviderError, match=r"`\.venv/bin/python -m engine helm`") as raised:
+        asyncio.run(Helm("", Cancellation()).run("version"))
+    assert HELM_VARIABLE not in str(raised.value)
+    monkeypatch.delenv(HELM_VARIABLE)
+    with pytest.raises(ProviderError, match="-m engine helm"):
+        asyncio.run(Helm("", Cancellation()).run("version"))
