@@ -57,6 +57,17 @@ def pulumi_in(
     return Program((engine.pulumi,), folder, {**environment, "PATH": path})
 
 
+def rehearsal_environment(project: Project, cloud: Cloud) -> dict[str, str]:
+    """The variables with which `pulumi` and the stand-ins work on a rehearsal cloud."""
+    return {
+        **project.environment(),
+        **cloud.environment(),
+        # Only stacks with Helm releases need it to be there.
+        HELM_VARIABLE: str(helm_place()),
+        "PATH": cloud.on_path(os.environ.get("PATH", os.defpath)),
+    }
+
+
 @dataclass(frozen=True)
 class Stage:
     engine: Engine
@@ -70,15 +81,7 @@ class Stage:
         return dict(self.pulumi().environment)
 
     def pulumi(self) -> Program:
-        path = self.cloud.on_path(os.environ.get("PATH", os.defpath))
-        environment = {
-            **self.project.environment(),
-            **self.cloud.environment(),
-            # Only stacks with Helm releases need it to be there.
-            HELM_VARIABLE: str(helm_place()),
-            **self.extra,
-            "PATH": path,
-        }
+        environment = {**rehearsal_environment(self.project, self.cloud), **self.extra}
         return pulumi_in(self.engine, self.project.folder, environment)
 
 

@@ -13,10 +13,9 @@ from typing import Any, Self
 import yaml
 
 from aksgpu.project import Project
+from aksgpu.rehearsal_stage import rehearsal_environment
 from engine import Engine
-from engine.helm import helm_place
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins.launch import HELM_VARIABLE
 from tests.names import unique
 from tests.request_log import RequestLog
 from tests.waiting import PATIENCE
@@ -75,13 +74,8 @@ class Bench:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {
-            **os.environ,
-            "PATH": self.engine.on_path(self.cloud.on_path(os.environ["PATH"])),
-            **Project(ROOT, self.folder).environment(),
-            **self.cloud.environment(),
-            HELM_VARIABLE: str(helm_place()),
-        }
+        own = rehearsal_environment(Project(ROOT, self.folder), self.cloud)
+        return {**os.environ, **own, "PATH": self.engine.on_path(own["PATH"])}
 
     def pulumi(self, *arguments: str, fails: bool = False) -> str:
         """Runs pulumi to its end; what it printed."""

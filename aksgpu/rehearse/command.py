@@ -21,6 +21,7 @@ from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.state import State
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
+from catalogue.valid_pools import OPERATOR
 from engine.helm import ensure_helm
 from engine.progress import to_stderr
 
@@ -35,7 +36,7 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     configuration = stack_file.read(PROGRAM, stack)
     time = era_of(stack)
     named = era if era not in (None, time) else None
-    if configuration.settings.pools_of("operator"):
+    if configuration.settings.pools_of(OPERATOR):
         ensure_helm(to_stderr)
     stage = set_stage(to_stderr, era or time)
     stage.project.write_stack(stack)

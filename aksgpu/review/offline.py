@@ -1,6 +1,5 @@
 """A review without Azure: a temporary rehearsal cloud for one stack."""
 
-import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -12,17 +11,25 @@ from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
+from aksgpu.rehearsal_stage import (
+    PROGRAM,
+    Era,
+    pulumi_in,
+    rehearsal_environment,
+    rehearsal_root,
+)
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
 from catalogue.retirement import BEFORE_ALL_RETIREMENTS
 from catalogue.today import TODAY_VARIABLE
-from engine import Engine, ensure_kubernetes
+from catalogue.valid_pools import OPERATOR
+from engine import Engine, EngineUnavailableError, ensure_kubernetes
 from engine.cache import Say, sole_use
+from engine.helm import ensure_helm
 from engine.progress import Progress
 from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_afterwards
 from rehearsal.cloud import start as start_cloud
-from settings.stack_file import ElsewhereError, StackFileError
+from settings.stack_file import ElsewhereError, StackFileError, parse
 
 # The rehearsal cloud need not take realistic times here.
 _TIME_SCALE = 0.01
@@ -65,8 +72,10 @@ def rehearsed(
             era = _era(project, stack, base, now)
             # A cloud without a base stays empty, and needs no control planes.
             kubernetes = ensure_kubernetes(say).folder if base is not None else None
+            if base is not None and _has_operator(project, stack, base):
+                _ensure_helm(say)
             cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
-            environment = {**project.environment(), **cloud.environment()}
+            environment = rehearsal_environment(project, cloud)
             # A review judges retirements as of today, whatever era the stack is rehearsed in.
             environment.pop(TODAY_VARIABLE, None)
             place = Place(engine, pulumi_in(engine, project.folder, environment))
@@ -140,10 +149,30 @@ def _preflight(
         return run(stack, settings, access, read_owned, progress.update)
 
 
+def _has_operator(project: Project, stack: str, base: str) -> bool:
+    """Whether the base is one of this program, and installs the GPU Operator."""
+    # Mistakes in the base are reported when it is deployed.
+    with suppress(StackFileError, StoppedError):
+        if project.main == PROGRAM:
+            file = parse(base, f"Pulumi.{stack}.yaml")
+            settings = stack_file.configuration_of(file, project.program).settings
+            return bool(settings.pools_of(OPERATOR))
+    return False
+
+
+def _ensure_helm(say: Say) -> None:
+    """Raises StoppedError without Helm: other stacks can be reviewed all the same."""
+    try:
+        ensure_helm(say)
+    except EngineUnavailableError as error:
+        advice = "do as it says, and run it again"
+        raise stopped(Cause.ENGINE_UNAVAILABLE, str(error), advice) from None
+
+
 def _era(project: Project, stack: str, base: str | None, now: str | None) -> Era:
     """The article's era if the stack, now or at the base, uses something that is retired."""
     # Mistakes in the base are reported when it is deployed.
-    with contextlib.suppress(StackFileError):
+    with suppress(StackFileError):
         if base is not None and project.asks_for_retired(stack, base):
             return "article"
     return "article" if project.asks_for_retired(stack, now) else "today"
