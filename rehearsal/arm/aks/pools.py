@@ -216,11 +216,9 @@ def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the internal node image of a new pool, which never changes."""
     eras.admit(request.offers, pool.properties, request.http.headers, pool.location)
     asked_for = eras.asks_for_specialized_image(request.http.headers)
-    feature = images.SPECIALIZED_IMAGE_NAMESPACE, images.SPECIALIZED_IMAGE_FEATURE
-    if asked_for and not registrations.has_taken_over(request, *feature):
-        raise errors.ArmError(
-            errors.FEATURE_NOT_REGISTERED, namespace=feature[0], feature=feature[1]
-        )
+    if asked_for:
+        namespace = images.SPECIALIZED_IMAGE_NAMESPACE
+        _require_feature(request, namespace, images.SPECIALIZED_IMAGE_FEATURE)
     if asked_for and sizes.is_gpu_size(pool.properties["vmSize"]):
         pool.body["image"] = SPECIALIZED
 
@@ -248,12 +246,13 @@ def _associate_reservations(request: Request, cluster: Resource, pool: Json) -> 
 
 
 def _refuse_managed_gpus(request: Request, pool: Json) -> None:
-    """Refuses GPUs that AKS manages unless the subscription has registered their feature."""
-    feature = nodes.MANAGED_GPU_NAMESPACE, nodes.MANAGED_GPU_FEATURE
-    if nodes.has_managed_gpus(pool) and not registrations.has_taken_over(request, *feature):
-        raise errors.ArmError(
-            errors.FEATURE_NOT_REGISTERED, namespace=feature[0], feature=feature[1]
-        )
+    if nodes.has_managed_gpus(pool):
+        _require_feature(request, nodes.MANAGED_GPU_NAMESPACE, nodes.MANAGED_GPU_FEATURE)
+
+
+def _require_feature(request: Request, namespace: str, feature: str) -> None:
+    if not registrations.has_taken_over(request, namespace, feature):
+        raise errors.ArmError(errors.FEATURE_NOT_REGISTERED, namespace=namespace, feature=feature)
 
 
 def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:

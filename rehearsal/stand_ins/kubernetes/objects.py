@@ -139,11 +139,13 @@ def named(obj: Object, old: Object, base: str, seed: bytes) -> Object:
         return obj
     if old and not is_enabled(old, AUTONAMED):
         return obj
-    name = (
-        name_of(old) or f"{base}-{hashlib.sha256(seed or secrets.token_bytes(8)).hexdigest()[:8]}"
-    )
+    name = name_of(old) or generated_name(base, seed)
     annotations = {**(metadata(obj).get("annotations") or {}), AUTONAMED: "true"}
     return with_metadata(obj, name=name, annotations=annotations)
+
+
+def generated_name(base: str, seed: bytes) -> str:
+    return f"{base}-{hashlib.sha256(seed or secrets.token_bytes(8)).hexdigest()[:8]}"
 
 
 def wired(value: Any) -> Any:

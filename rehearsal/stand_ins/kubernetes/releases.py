@@ -1,7 +1,5 @@
 """Helm releases (`kubernetes:helm.sh/v3:Release`), which a real Helm installs and removes."""
 
-import hashlib
-import secrets
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +23,7 @@ from provider_kit.values import (
 from rehearsal.pace import time_limit
 from rehearsal.stand_ins.kubernetes.connection import Connection
 from rehearsal.stand_ins.kubernetes.helm import Helm, HelmError, chart_of
-from rehearsal.stand_ins.kubernetes.objects import refused
+from rehearsal.stand_ins.kubernetes.objects import generated_name, refused
 
 Json = dict[str, Any]
 
@@ -103,7 +101,8 @@ class Releases:
             raise refused("a chart repository that asks for credentials")
         checked = {**_DEFAULTS, "values": {}, **inputs}
         checked.pop("compat", None)
-        checked["name"] = inputs.get("name") or old.get("name") or _new_name(request)
+        kept = inputs.get("name") or old.get("name")
+        checked["name"] = kept or generated_name(request.name, request.random_seed)
         cluster = self._connection.cluster
         checked["namespace"] = inputs.get("namespace") or (
             cluster.namespace if cluster else "default"
@@ -188,9 +187,8 @@ class Releases:
 
     def _helm(self) -> Helm:
         # Without a cluster this fails with the reason.
-        if self._connection.reached:
-            return Helm(self._connection.kubeconfig, self._cancellation)
-        raise ProviderError("there is no cluster")
+        _ = self._connection.reached
+        return Helm(self._connection.kubeconfig, self._cancellation)
 
     async def _apply(self, helm: Helm, verb: str, inputs: Json) -> None:
         own = _INSTALL if verb == "install" else _UPGRADE
@@ -216,11 +214,6 @@ class Releases:
 def _plain(values: Mapping[str, PropertyValue]) -> Json:
     # Not those in the chart's values: with a null, Helm leaves out a default.
     return {name: value for name, value in plain_map(values).items() if value is not None}
-
-
-def _new_name(request: sdk.CheckRequest) -> str:
-    seed = request.random_seed or secrets.token_bytes(8)
-    return f"{request.name}-{hashlib.sha256(seed).hexdigest()[:8]}"
 
 
 def _id(inputs: Json) -> str:
