@@ -51,7 +51,8 @@ class DesiredPool:
     disk_gib: int = 128
     is_spot: bool = False
     limits: Limits | None = None
-    surge: str = "10%"
+    # Empty: the default of AKS.
+    surge: str = ""
     unavailable: str = "0"
     drain_minutes: int = DRAIN_MINUTES
     # The GPU software on its nodes.

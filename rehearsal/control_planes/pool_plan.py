@@ -60,7 +60,7 @@ def _upgrade(pool: DesiredPool, old: list[Json], surge: list[Json], indices: Any
     """Returns the next step of an upgrade when all nodes are ready."""
     if not old:
         return Step(leave=surge)
-    extra = surge_nodes(pool.count, pool.surge, is_spot=pool.is_spot) or 0
+    extra = surge_nodes(pool.count, pool.surge, pool.unavailable, is_spot=pool.is_spot) or 0
     lacking = extra - len(surge)
     if lacking > 0:
         return Step(create=[NewNode(next(indices), is_surge=True) for _ in range(lacking)])

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from catalogue.device_plugin import PREFIX
-from catalogue.nodes import has_managed_gpus, max_surge_beside
+from catalogue.nodes import has_managed_gpus
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, clusters, pools, sign_in
 from rehearsal.arm.compute.usages import ALLOCATED
@@ -100,7 +100,6 @@ class StoreSource:
 def _pool(pool: Resource) -> DesiredPool:
     properties = pool.properties
     gpu, upgrade = properties.get("gpuProfile") or {}, properties.get("upgradeSettings") or {}
-    unavailable = str(upgrade.get("maxUnavailable") or "0")
     is_specialized = pool.body.get("image") == pools.SPECIALIZED
     is_managed = has_managed_gpus(properties)
     limits = None
@@ -122,8 +121,8 @@ def _pool(pool: Resource) -> DesiredPool:
         disk_gib=properties["osDiskSizeGB"],
         is_spot=properties.get("scaleSetPriority") == "Spot",
         limits=limits,
-        surge=str(upgrade.get("maxSurge") or max_surge_beside(unavailable)),
-        unavailable=unavailable,
+        surge=str(upgrade.get("maxSurge") or ""),
+        unavailable=str(upgrade.get("maxUnavailable") or "0"),
         drain_minutes=upgrade.get("drainTimeoutInMinutes") or DRAIN_MINUTES,
         # On a managed pool AKS ignores the driver None.
         has_driver=is_specialized or is_managed or gpu.get("driver") == "Install",
