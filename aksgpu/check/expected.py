@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from catalogue import mig, sizes
+from catalogue import sizes
 from catalogue.device_plugin import GPU, is_plugin
 from catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
+from catalogue.gpu_resources import gpu_resource
 from catalogue.headers import SPECIALIZED_IMAGE
 from catalogue.nodes import (
     ACCELERATOR_LABEL,
@@ -60,13 +61,7 @@ class Pool:
         """How many GPUs a node offers, or MIG slices, or shares."""
         if self.per_node is not None:
             return self.per_node
-        size = sizes.find(self.size)
-        if size is None or size.gpus is None:
-            return None
-        if not self.mig_profile:
-            return math.ceil(size.gpus)
-        slices = mig.slices(size, self.mig_profile)
-        return size.devices * slices.per_gpu if slices else None
+        return gpu_resource(self.size, mig_profile=self.mig_profile).per_node
 
     def can_grow(self, nodes: int) -> bool:
         """Whether AKS adds a node for a pod. If that is not known, an empty pool can grow."""
