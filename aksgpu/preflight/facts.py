@@ -38,7 +38,6 @@ class OfferedSize:
     name: str
     family: str
     vcpus: int
-    memory_gib: float
     zones: frozenset[str]
     # Azure's reason code if the subscription cannot use the size; else empty.
     refused: str = ""
@@ -174,7 +173,6 @@ def _size(sku: Mapping[str, Any], location: str) -> OfferedSize:
         name=str(sku["name"]),
         family=str(sku.get("family") or ""),
         vcpus=int(can.get("vCPUs", 0)),
-        memory_gib=float(can.get("MemoryGB", 0)),
         zones=frozenset(zone for info in here for zone in _texts(info.get("zones"))),
         refused=str(regional.get("reasonCode") or "") if regional else "",
         refused_zones=frozenset(

@@ -49,11 +49,6 @@ class Preflight:
     def exit_code(self) -> int:
         return self.verdict.exit_code
 
-    @property
-    def deciding(self) -> Row | None:
-        """The first row with the cause of the verdict."""
-        return next((row for row in self.rows if row.cause is self.verdict), None)
-
     def to_json(self) -> dict[str, Any]:
         return {
             "stack": self.stack,

@@ -96,7 +96,7 @@ def _cost(pool: GpuPool, region: str, lists: _Lists) -> Span | None:
     if pool.nodes is None or not isinstance(prices, PriceList):
         return None
     price = prices.price(pool.vm_size, region, spot=pool.spot)
-    if price is None or isinstance(price, Unanswered):
+    if isinstance(price, Unanswered):
         return None
     hourly = Fraction(price.hourly)
     return Span(pool.nodes.least * hourly, pool.nodes.most * hourly)

@@ -40,7 +40,7 @@ def the(result: Preflight, question: str, pool: str = "") -> Row:
 
 
 def offered(name: str, **more: Any) -> OfferedSize:
-    some = {"family": "family", "vcpus": 8, "memory_gib": 56.0, "zones": frozenset("123")}
+    some = {"family": "family", "vcpus": 8, "zones": frozenset("123")}
     return OfferedSize(**{"name": name, **some, **more})
 
 
