@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aksgpu.outcome import Cause
 from catalogue import rotation
+from catalogue.kubernetes import OFFICIAL
 from catalogue.regions import plain
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
         ManagedCluster,
         ManagedClusterAgentPoolProfile,
     )
-
-_OFFICIAL = "KubernetesOfficial"
 
 
 @dataclass(frozen=True)
@@ -203,7 +202,7 @@ def version(offered: "KubernetesVersion") -> Version:
         patches=frozenset(_texts(list(offered.patch_versions or ()))),
         is_default=bool(offered.is_default),
         is_preview=bool(offered.is_preview),
-        is_official=_OFFICIAL in map(_text, plans),
+        is_official=OFFICIAL in map(_text, plans),
     )
 
 
