@@ -6,7 +6,8 @@ from aksgpu.running import READ_SECONDS, Program, ProgramError
 from engine.errors import SourceUnavailableError
 from engine.on_path import find_on_path
 
-_NO_STACK = "no stack named"
+# What Pulumi says of a stack that does not exist.
+NO_STACK = "no stack named"
 
 
 def by_state(pulumi: Program, stack: str) -> frozenset[str] | None:
@@ -14,7 +15,7 @@ def by_state(pulumi: Program, stack: str) -> frozenset[str] | None:
     command = ("stack", "export", "--stack", stack, "--non-interactive")
     try:
         process = pulumi.attempt(*command, seconds=READ_SECONDS)
-        if process.code and _NO_STACK in process.err:
+        if process.code and NO_STACK in process.err:
             return frozenset()
         deployment = process.json().get("deployment") or {}
         return frozenset(

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aksgpu.check.expected import in_clear
+from aksgpu.preflight.owned import NO_STACK
 from aksgpu.running import Program
 
-_NO_STACK = "no stack named"
 _ROOT = "pulumi:pulumi:Stack"
 
 
@@ -39,7 +39,7 @@ class State:
 def read(pulumi: Program, stack: str) -> State | None:
     """The state of a stack; None if the stack does not exist."""
     process = pulumi.attempt("stack", "export", "--stack", stack, "--show-secrets")
-    if process.code and _NO_STACK in process.err:
+    if process.code and NO_STACK in process.err:
         return None
     deployment = json.loads(process.succeeded()).get("deployment") or {}
     resources = in_clear(deployment.get("resources") or [])
