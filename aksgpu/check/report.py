@@ -1,11 +1,12 @@
 """The report of a check: tables for people, or one JSON document with the same facts."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node
+from aksgpu.check.cluster_view import NODES, PODS, ClusterView
 from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected
 from aksgpu.check.job import SampleJob
@@ -60,7 +61,7 @@ def document(examination: Examination) -> dict[str, Any]:
     return {
         "title": examination.title,
         **examination.verdict.document(),
-        "nodes": [_node(view, node, examination.expected) for node in view.nodes] if view else [],
+        "nodes": [*_nodes(view, examination.expected)] if view else [],
         "kubernetes": view.version if view else "",
         "unread": sorted(view.unread) if view else [],
         "emptyPools": empty_pools(view, examination.expected) if view else [],
@@ -83,6 +84,7 @@ def document(examination: Examination) -> dict[str, Any]:
 
 def _table(view: ClusterView, examination: Examination) -> ReportTable:
     nodes = table(*_HEADINGS, title=examination.title)
+    versions = _versions_by_node(view)
     for node in view.nodes:
         ready = "yes" if node.is_ready else "NO"
         nodes.add_row(
@@ -94,7 +96,7 @@ def _table(view: ClusterView, examination: Examination) -> ReportTable:
             "?" if PODS in view.unread else str(view.used(node)),
             driver_state(view, node),
             plugin_state(view, node, examination.expected),
-            _versions_by_node(view).get(node.name, "?"),
+            versions.get(node.name, "?"),
         )
     if empty := empty_pools(view, examination.expected):
         nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0", "", "", "")
@@ -129,24 +131,27 @@ def _job(job: SampleJob) -> Text:
     return text.append("\n")
 
 
-def _node(view: ClusterView, node: Node, expected: Expected) -> dict[str, Any]:
-    return {
-        "name": node.name,
-        "pool": node.pool,
-        "ready": node.is_ready,
-        "cordoned": node.is_cordoned,
-        "gpus": {
-            "capacity": node.capacity,
-            "allocatable": node.allocatable,
-            "used": view.used(node),
-        },
-        "driver": driver_state(view, node),
-        "plugin": plugin_state(view, node, expected),
-        "pluginPods": [str(pod) for pod in view.plugins_on(node)],
-        "pluginImages": [pod.image for pod in view.plugins_on(node)],
-        "version": _versions_by_node(view).get(node.name),
-        "taints": [str(taint) for taint in node.taints],
-    }
+def _nodes(view: ClusterView, expected: Expected) -> Iterator[dict[str, Any]]:
+    versions = _versions_by_node(view)
+    for node in view.nodes:
+        plugins = view.plugins_on(node)
+        yield {
+            "name": node.name,
+            "pool": node.pool,
+            "ready": node.is_ready,
+            "cordoned": node.is_cordoned,
+            "gpus": {
+                "capacity": node.capacity,
+                "allocatable": node.allocatable,
+                "used": view.used(node),
+            },
+            "driver": driver_state(view, node),
+            "plugin": plugin_state(view, node, expected),
+            "pluginPods": [str(pod) for pod in plugins],
+            "pluginImages": [pod.image for pod in plugins],
+            "version": versions.get(node.name),
+            "taints": [str(taint) for taint in node.taints],
+        }
 
 
 def _job_facts(job: SampleJob) -> dict[str, Any]:
