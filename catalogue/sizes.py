@@ -161,6 +161,12 @@ def is_gpu_size(vm_size: str) -> bool:
     return find(vm_size) is not None or _GPU_SERIES.match(vm_size) is not None
 
 
+def may_have_nvidia_gpus(vm_size: str) -> bool:
+    """Whether a size has NVIDIA GPUs; True if it has GPUs that the table does not know."""
+    size = find(vm_size)
+    return size.is_nvidia if size else is_gpu_size(vm_size)
+
+
 def is_below(size: GpuSize, floor: GpuSize) -> bool:
     """Whether a size has fewer GPUs than another, or less memory per GPU."""
     pairs = ((size.gpus, floor.gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))

@@ -133,7 +133,7 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
     }
     for pool, headers in [row for resource in current for row in _pools(resource, cluster)]:
         name = str(pool.get("name"))
-        if _is_for_nvidia(pool):
+        if sizes.may_have_nvidia_gpus(str(pool.get("vmSize"))):
             before = pools.get(name, Pool(name=name))
             gpu_stack = _gpu_stack(
                 pool, headers, has_plugin=bool(plugins), has_operator=has_operator
@@ -186,12 +186,6 @@ def _kind(resource: Json, cluster: str) -> str:
     if match is None or (cluster and owner and owner[1].lower() != cluster.lower()):
         return ""
     return match[1]
-
-
-def _is_for_nvidia(pool: Json) -> bool:
-    name = str(pool.get("vmSize"))
-    size = sizes.find(name)
-    return size.is_nvidia if size else sizes.is_gpu_size(name)
 
 
 def _pool(pool: Json, gpu_stack: str, before: Pool) -> Pool:

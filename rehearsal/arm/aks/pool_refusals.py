@@ -262,12 +262,6 @@ def _managed(name: str, summary: str, refuses: Callable[[Case], Any], reason: st
     )
 
 
-def _has_nvidia_gpus(case: Case) -> bool:
-    name = str(case.at("vmSize"))
-    size = sizes.find(name)
-    return size.is_nvidia if size else sizes.is_gpu_size(name)
-
-
 def _has_skip_tag(case: Case) -> bool:
     return any(key.lower() == nodes.SKIP_DRIVER_TAG.lower() for key in case.sent.get("tags") or {})
 
@@ -907,7 +901,7 @@ ON_RESULT: tuple[Rule, ...] = (
     _managed(
         "nvidia",
         "that are not NVIDIA's.",
-        lambda case: not _has_nvidia_gpus(case),
+        lambda case: not sizes.may_have_nvidia_gpus(str(case.at("vmSize"))),
         "managed GPU node pools need a VM size with NVIDIA GPUs.",
     ),
     _managed(
