@@ -20,9 +20,11 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
 
 # Stands for `go`: notes each build, with its process id and how many compiled packages it finds.
+# A build waits for as long as it is held.
 RECORDING_GO = """#!/bin/sh
 if [ "$1" = build ]; then
     echo "$$ $(find "$GOCACHE" -name '*-d' | wc -l)" >> {log}
+    while [ -e {hold} ]; do sleep 0.1; done
 fi
 exec {go} "$@"
 """
@@ -56,6 +58,8 @@ class Bench:
         self.store = folder / "store"
         self.log = folder / "builds"
         self.log.touch()
+        # While it exists, no build goes on.
+        self.hold = folder / "hold"
         self.source.mkdir()
         (self.source / "go.mod").write_text("module hello\n\ngo 1.21\n")
         self.write('func main() { println("hello") }')
@@ -74,13 +78,14 @@ class Bench:
         """How many compiled packages an unfinished build has left by now."""
         return len(list((self.store / "work" / "objects").glob("*/*-d")))
 
-    def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", RUN, self.source, self.store],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+    def start(self, said: Path) -> subprocess.Popen[bytes]:
+        """Starts another run; what it says is added to the file."""
+        with said.open("a") as file:
+            return subprocess.Popen(
+                [sys.executable, "-c", RUN, self.source, self.store],
+                stdout=file,
+                stderr=subprocess.STDOUT,
+            )
 
 
 def put_on_path(folder: Path, go: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,7 +113,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cold_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """One that has nothing compiled."""
     bench = Bench(tmp_path)
-    go = RECORDING_GO.format(log=bench.log, go=shutil.which("go"))
+    go = RECORDING_GO.format(log=bench.log, hold=bench.hold, go=shutil.which("go"))
     put_on_path(tmp_path, go, monkeypatch)
     return bench
 
@@ -122,16 +127,24 @@ def bench(cold_bench: Bench, compiled: Path) -> Bench:
 
 @pytest.mark.long
 def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> None:
-    first, second = bench.start(), bench.start()
+    said = bench.folder / "said"
+    waits = "Another run does the same work"
+    bench.hold.touch()
+    runs = [bench.start(said), bench.start(said)]
     try:
-        output = first.communicate(timeout=PATIENCE)[0] + second.communicate(timeout=PATIENCE)[0]
+        # A build that nothing holds could be over before the other run is there.
+        until(lambda: bench.builds() and waits in said.read_text(), "one builds, the other waits")
+        bench.hold.unlink()
+        codes = [run.wait(PATIENCE) for run in runs]
     finally:
-        first.kill()
-        second.kill()
+        bench.hold.unlink(missing_ok=True)
+        for run in runs:
+            run.kill()
+            run.wait()
 
-    assert (first.returncode, second.returncode) == (0, 0), output
+    assert codes == [0, 0], said.read_text()
     assert len(bench.builds()) == 1
-    assert output.count("Another run does the same work") == 1
+    assert said.read_text().count(waits) == 1
     assert sorted(file.name for file in bench.store.iterdir()) == ["hello-1", "lock"]
     hello = subprocess.run([bench.store / "hello-1" / "hello"], capture_output=True, check=True)
     assert hello.stderr == b"hello\n"
@@ -147,16 +160,17 @@ def test_interrupted_build_is_resumed(
     def begun() -> float:
         return bench.builds()[0][1] if bench.builds() else float("inf")
 
-    run = bench.start()
+    run = bench.start(bench.folder / "said")
     try:
         # What Go notes of packages before it compiles them lies there too.
         until(lambda: bench.compiled() > begun() + 5, "a few packages were compiled")
         run.send_signal(how)
-        run.communicate(timeout=PATIENCE)
+        run.wait(PATIENCE)
         [(go, _)] = bench.builds()
         until(lambda: not group_exists(go), "the build had ended with its run")
     finally:
         run.kill()
+        run.wait()
         for go, _ in bench.builds():
             with suppress(ProcessLookupError):
                 os.killpg(go, signal.SIGKILL)
