@@ -56,7 +56,7 @@ class ClusterBench(Bench):
         ]
         return items
 
-    def check(self, *, job: bool = False, settle: float = 10.0) -> dict[str, Any]:
+    def check(self, *, job: bool = False, settle: float = PATIENCE) -> dict[str, Any]:
         """What `aksgpu check` says of the stack, as JSON."""
         pulumi = Program((self.engine.pulumi,), self.folder / "project", self.environment)
         printed = io.StringIO()

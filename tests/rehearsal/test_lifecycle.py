@@ -16,7 +16,7 @@ from rehearsal.cloud import Cloud, CloudError
 from rehearsal.server_lock import ServerLock, holder, is_held
 from tests.bench import ROOT
 from tests.processes import command_lines, is_running
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.long
 
@@ -239,7 +239,7 @@ def test_a_start_cleans_up_after_a_kill_at_any_moment(home: Path, script: str, s
     if script == SERVES:
         until(lambda: process.poll() is not None or cloud.find(home), "it serves or is dead")
     else:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
         assert process.returncode in (0, -signal.SIGKILL), errors
 
     running = cloud.start(home)

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import AKSGPU
 from tests.request_log import RequestLog
+from tests.waiting import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,12 @@ class Newcomer:
 
     def run(self, *arguments: str, code: int = 0) -> str:
         process = self.start(*arguments)
-        output, _ = process.communicate(timeout=120)
+        try:
+            output, _ = process.communicate(timeout=PATIENCE)
+        finally:
+            # One that hangs goes with all that it has started.
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
         assert process.returncode == code, output
         return output
 
@@ -69,7 +76,7 @@ class Newcomer:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
             check=False,
         )
         assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.waiting import PATIENCE
+
 EXAMPLE = Path(__file__).with_name("example")
 STACK = "prod"
 
@@ -42,6 +44,6 @@ def run_review(
         env={**os.environ, "AKS_GPU_REHEARSAL_ROOT": str(home), "COLUMNS": "100"} | environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         check=False,
     )
