@@ -78,6 +78,8 @@ class Software:
     dra: bool = False
     toolkit: bool = False
     is_operator: bool = False
+    # Whether it is a GPU Operator that makes its operands by a ClusterPolicy.
+    has_policy: bool = False
     # The values of the operator's chart, or the settings of its resource.
     values: Mapping[str, Any] = field(default_factory=dict)
     # How certain `pods`, `plugin` and `driver` are.
@@ -320,6 +322,7 @@ def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -
         dra=is_deployed("gpuCluster", default=False),
         toolkit=has_policy and _is_on(values, "toolkit"),
         is_operator=True,
+        has_policy=has_policy,
         values=values,
         certainty=certainty,
         mig_strategy=lambda: mapping(values.get("mig")).get("strategy"),

@@ -1,6 +1,6 @@
 """Whether the parts of the GPU Operator fit together, and fit what AKS installs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from catalogue.gpu_operator import AKS_RUNTIME
@@ -26,11 +26,17 @@ _GROUP = "kubernetes:nvidia.com/"
 _DEFAULT_RUNTIME = "nvidia"
 
 
-def unfit_pools(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
-    """Yields the pools on which an operator lands whose parts do not fit together there."""
-    software, clusters = software_in(members, unknowns), Clusters(members)
-    # What a GPUCluster deploys is told below, and by the rule of owners.
-    operators = [item for item in software if item.is_operator and not item.dra]
+def unfit(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+    """Yields the pools and the operators whose parts do not fit together."""
+    operators = [item for item in software_in(members, unknowns) if item.has_policy]
+    yield from _unfit_pools(members, operators, unknowns)
+    yield from _two_resources(members, operators)
+
+
+def _unfit_pools(
+    members: Members, operators: Sequence[Software], unknowns: Unknowns
+) -> Iterator[Weighed]:
+    clusters = Clusters(members)
 
     def judge(pair: tuple[StackPool, Software]) -> Iterator[Weighed]:
         found, operator = pair
@@ -40,7 +46,8 @@ def unfit_pools(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         yield certainty, f"{found.pool.label} {why}", found.member.urn
 
     pools = list(nvidia_pools(members, unknowns))
-    return unknowns.each(product(pools, operators), judge)
+    # An operator that gets a GPUCluster too is told below, and by the rule of owners.
+    return unknowns.each(product(pools, [item for item in operators if not item.dra]), judge)
 
 
 def _unfit(found: StackPool, operator: Software) -> str:
@@ -66,21 +73,15 @@ def _unfit(found: StackPool, operator: Software) -> str:
     )
 
 
-def two_resources(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
-    """Yields each operator that gets a ClusterPolicy and a GPUCluster."""
-
-    def by_chart(operator: Software) -> Iterator[Weighed]:
-        policy = mapping(operator.values.get("clusterPolicy")).get("deployCR")
-        cluster = mapping(operator.values.get("gpuCluster")).get("deployCR")
-        if str(policy).lower() != "false" and str(cluster).lower() == "true":
-            what = (
-                "deploys a ClusterPolicy and a GPUCluster, of which the operator accepts only one. "
-                "Set clusterPolicy.deployCR or gpuCluster.deployCR to false."
+def _two_resources(members: Members, operators: Sequence[Software]) -> Iterator[Weighed]:
+    for operator in operators:
+        if operator.dra:
+            yield (
+                operator.certainty,
+                "This release deploys a ClusterPolicy and a GPUCluster, of which the operator "
+                "accepts only one. Set clusterPolicy.deployCR or gpuCluster.deployCR to false.",
+                operator.member.urn,
             )
-            yield operator.certainty, f"This release {what}", operator.member.urn
-
-    software = software_in(members, unknowns)
-    yield from unknowns.each([item for item in software if item.is_operator], by_chart)
     policies, others = (
         [one for one in members if one.type.startswith(_GROUP) and one.type.endswith(f":{kind}")]
         for kind in (_POLICY, _GPU_CLUSTER)

@@ -9,12 +9,10 @@ container runtime. Labels of a pool that switch a part of the operator off count
 operator accepts only one.
 """
 
-from collections.abc import Iterator
-
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.certainty import Certainty, that_are
-from policies.operators import two_resources, unfit_pools
+from policies.operators import unfit
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -32,8 +30,4 @@ from policies.unknowns import Unknowns
     tags=("gpu", "aks", "driver", "gpu-operator"),
 )
 def gpu_operator_coherent(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    def weighed() -> Iterator[tuple[Certainty, str, str]]:
-        yield from unfit_pools(members, unknowns)
-        yield from two_resources(members, unknowns)
-
-    return that_are(Certainty.CERTAIN, weighed())
+    return that_are(Certainty.CERTAIN, unfit(members, unknowns))

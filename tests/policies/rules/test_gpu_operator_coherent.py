@@ -123,14 +123,52 @@ def test_a_release_has_a_cluster_policy_or_a_gpu_cluster(
     ] * is_told
 
 
+def cluster_policy(**values: Any) -> Resource:
+    return Resource(
+        type="kubernetes:nvidia.com/v1:ClusterPolicy",
+        name="policy",
+        properties={"spec": {**LANDS, **values}},
+    )
+
+
+def gpu_cluster(**spec: Any) -> Resource:
+    return Resource(
+        type="kubernetes:nvidia.com/v1alpha1:GPUCluster", name="dra", properties={"spec": spec}
+    )
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {**driver, **toolkit, **runtime}
+    for driver in ({}, {"driver": OFF}, {"driver": ON})
+    for toolkit in ({}, {"toolkit": OFF}, {"toolkit": ON})
+    for runtime in ({}, {"operator": {"runtimeClass": "nvidia"}}, {"operator": AKS["operator"]})
+]
+
+
+@pytest.mark.parametrize("gpu", [pool(), pool(**NO_DRIVER)])
+@pytest.mark.parametrize("off", [False, "false"])
+@pytest.mark.parametrize("policy", [[], [cluster_policy(**AKS)], [cluster_policy(driver=OFF)]])
+def test_a_release_without_a_cluster_policy_makes_no_operands(
+    gpu: Resource, off: Any, policy: list[Resource]
+) -> None:
+    """A stack with a ClusterPolicy of its own was refused for the release's unused values."""
+    expected = findings(gpu_operator_coherent, *together(gpu, *policy))
+    for values in SETTINGS:
+        chart = release("gpu-operator", **LANDS, **values, clusterPolicy={"deployCR": off})
+        assert findings(gpu_operator_coherent, *together(gpu, chart, *policy)) == expected
+
+
+@pytest.mark.parametrize("gpus", [None, OFF, ON, {"enabled": "false"}])
+def test_a_gpu_cluster_has_no_parts_of_a_cluster_policy(gpus: dict[str, Any] | None) -> None:
+    """One that leaves GPUs to AKS was told to ask for AKS's container runtime."""
+    other = gpu_cluster(**LANDS, draDriver={"gpus": gpus} if gpus else {})
+    for gpu in (pool(), pool(**NO_DRIVER)):
+        assert findings(gpu_operator_coherent, *together(gpu, other)) == []
+
+
 def test_the_resources_of_one_cluster_exclude_each_other() -> None:
-    settings = {"spec": {**LANDS, **AKS}}
-    policy = Resource(
-        type="kubernetes:nvidia.com/v1:ClusterPolicy", name="policy", properties=settings
+    messages = findings(
+        gpu_operator_coherent, *together(pool(), cluster_policy(**AKS), gpu_cluster())
     )
-    other = Resource(
-        type="kubernetes:nvidia.com/v1alpha1:GPUCluster", name="dra", properties={"spec": {}}
-    )
-    messages = findings(gpu_operator_coherent, *together(pool(), policy, other))
     assert len(messages) == 1
     assert "This GPUCluster is on a cluster with the ClusterPolicy policy" in messages[0]
