@@ -44,8 +44,10 @@ def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
 
     def judge(software: Software) -> Iterator[Weighed]:
         plugin = software.member
+        if not software.plugin or kind_of(plugin.type) != "DaemonSet":
+            return
         # The DaemonSets of a list have metadata of their own.
-        if kind_of(plugin.type) != "DaemonSet" or "items" in plugin.properties:
+        if "items" in plugin.properties:
             return
         metadata = mapping(plugin.properties.get("metadata"))
         if any(map(_RESTARTS.search, (*_annotations(metadata), *_annotations(_template(plugin))))):

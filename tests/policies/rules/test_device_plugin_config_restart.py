@@ -7,7 +7,7 @@ import pytest
 
 from policies.rules.device_plugin_config_restart import device_plugin_config_restart
 from policies.rules.device_plugin_restart_unclear import device_plugin_restart_unclear
-from tests.policies.gpu_stacks import TOLERATION, daemon_set, pool, together
+from tests.policies.gpu_stacks import PLUGIN, TOLERATION, daemon_set, pool, together
 from tests.policies.policy_harness import Resource, findings
 
 VOLUMES: dict[str, Any] = {"volumes": [{"name": "config", "configMap": {"name": "sharing"}}]}
@@ -149,3 +149,18 @@ def test_what_may_go_on_as_before_is_told(resources: tuple[Resource, ...]) -> No
 )
 def test_what_restarts_it_or_needs_no_restart(resources: tuple[Resource, ...]) -> None:
     assert found(*resources) == (0, 0)
+
+
+DRA = {"image": "nvcr.io/nvidia/k8s-dra-driver-gpu:v25.8.0"}
+
+
+@pytest.mark.parametrize(
+    "how", [{"command": ["gpu-kubelet-plugin"]}, {"args": ["gpu-kubelet-plugin"]}]
+)
+def test_a_dra_driver_is_no_device_plugin(how: dict[str, Any]) -> None:
+    """A DRA driver was told to be a device plugin that nothing restarts."""
+    driver = {**MOUNTED, **DRA, **how, "name": "dra"}
+    assert found(NAMED, plugin(**VOLUMES, container=driver)) == (0, 0)
+    # Beside a device plugin, only that one is told.
+    beside = plugin(**VOLUMES, containers=[{**MOUNTED, "name": "ctr", "image": PLUGIN}, driver])
+    assert found(NAMED, beside) == (0, 1)
