@@ -19,6 +19,7 @@ from aks_preview.aks_types import (
     input_only,
     is_anothers,
 )
+from aks_preview.configuration import TAKE_OVER, taken_over
 from aks_preview.equivalence import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake, property_path
@@ -55,8 +56,6 @@ STATE, SUCCEEDED = "provisioningState", "Succeeded"
 _FINISHED = "__finished"
 # The status of a PUT with `If-None-Match: *` for an existing resource.
 _PRECONDITION_FAILED = 412
-# Characters around a pasted ID.
-_AROUND_IDS = "/\"' \t\r\n"
 # A property of pools that azure-native does not have, and AKS can update.
 _STREAMING = "artifactStreamingProfile"
 # The properties of the number of nodes.
@@ -139,8 +138,7 @@ class AksResource(Handler):
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
         if (existing := await self._existing(task, resource_id)) is not None:
-            take_over = self._arm.configuration.text("takeOver").lower().split(",")
-            if resource_id.lower() not in ("/" + item.strip(_AROUND_IDS) for item in take_over):
+            if resource_id.lower() not in taken_over(self._arm.configuration.text(TAKE_OVER)):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
             try:
                 outputs = await self.update(task, resource_id, Recorded({}, existing), inputs)

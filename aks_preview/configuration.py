@@ -14,6 +14,10 @@ VERSION: Final = "0.1.0"
 REPOSITORY: Final = "github.com/aks-gpu/aks-gpu"
 # Where the engine finds the plug-in of that version, if a project does not name a folder.
 DOWNLOAD_URL: Final = f"git://{REPOSITORY}/aks_preview"
+# The setting with the existing resources to update.
+TAKE_OVER: Final = "takeOver"
+# Characters around a pasted ID.
+_AROUND_IDS = "/\"' \t\r\n"
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
         **azure_settings.SETTINGS,
@@ -25,7 +29,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             pattern=r"\d{4}-\d{2}-\d{2}(-[a-z]+)?",
             expected="an API version, such as `2026-08-01` or `2026-08-02-preview`",
         ),
-        "takeOver": Setting(
+        TAKE_OVER: Setting(
             ("AKS_PREVIEW_TAKE_OVER",),
             "The resource IDs, separated by commas, of existing pools and clusters to update "
             "instead of creating them, because a killed update created them.",
@@ -58,6 +62,11 @@ HIDDEN = (
     | secrecy.CAN_CONTAIN_SECRETS
     | {name for name, setting in SETTINGS.items() if setting.is_secret}
 )
+
+
+def taken_over(text: str) -> frozenset[str]:
+    """Returns the IDs that the setting `takeOver` names, in lower case."""
+    return frozenset(f"/{item.strip(_AROUND_IDS)}" for item in text.lower().split(","))
 
 
 def contradictions(

@@ -7,14 +7,12 @@ from typing import Any
 import pulumi
 from pulumi import _types as sdk_types
 
+from aks_preview.configuration import PACKAGE, SETTINGS, TAKE_OVER, taken_over
 from aks_preview.resources import on_the_wire
 from catalogue import fixed, rotation
 from catalogue.shapes import at
 from components.hooks import guard
 from components.live_pools import find_pool, resolved
-
-# With it, aks-preview takes over what a killed update has created.
-_TAKE_OVER = "AKS_PREVIEW_TAKE_OVER"
 
 
 class RotationError(Exception):
@@ -48,11 +46,13 @@ def _plain(value: Any) -> Any:
 
 def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:
     """Returns the hooks of a pool that rotates."""
+    # The program has its configuration here, and a hook may not.
+    named = _named_by_user()
 
     async def require_free_name(args: pulumi.ResourceHookArgs) -> None:
         names = await resolved(args.new_inputs)
         live = await find_pool(owner, names)
-        if not live or str(live.get("id")).lower() == os.environ.get(_TAKE_OVER, "").lower():
+        if not live or str(live.get("id")).lower() in named:
             return
         raise RotationError(
             f"Azure has a pool {names['agentPoolName']!r} already, with the properties that this "
@@ -61,3 +61,10 @@ def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:
         )
 
     return pulumi.ResourceHookBinding(before_create=[guard(require_free_name)])
+
+
+def _named_by_user() -> frozenset[str]:
+    """Returns the IDs of the pools that aks-preview takes over, as its plug-in reads them."""
+    variables = map(os.environ.get, SETTINGS[TAKE_OVER].variables)
+    text = pulumi.Config(PACKAGE).get(TAKE_OVER) or next(filter(None, variables), "")
+    return taken_over(text)
