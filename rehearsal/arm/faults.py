@@ -32,6 +32,7 @@ from typing import Annotated, Any, Literal
 from aiohttp import web
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag
 
+from catalogue.device_plugin import CONFLICT_CONDITION
 from rehearsal.arm import operations
 from rehearsal.arm.state import Store
 from rehearsal.control_planes.desired_state import NodeFault
@@ -39,7 +40,7 @@ from rehearsal.files import WatchedFile
 
 # The kubelet's own would be overwritten at once, and so would the rehearsal's.
 _CONDITION = re.compile(
-    r"(?!(Ready|NetworkUnavailable|DevicePluginConflict|\w+Pressure)$)[A-Za-z][\w.-]{0,62}",
+    rf"(?!(Ready|NetworkUnavailable|{CONFLICT_CONDITION}|\w+Pressure)$)[A-Za-z][\w.-]{{0,62}}",
     re.ASCII,
 )
 _OPERATION = re.compile(r"/operations/([^/?]+)")

@@ -11,7 +11,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from catalogue.gpu_operator import AKS_RUNTIME, CHART, DEPLOY_LABEL, WITHOUT_OPERANDS
+from catalogue.gpu_operator import (
+    AKS_RUNTIME,
+    CHART,
+    DEPLOY_LABEL,
+    DRIVER_PART,
+    TOOLKIT_PART,
+    WITHOUT_OPERANDS,
+)
 from catalogue.shapes import mapping, mappings, sequence
 from catalogue.sizes import find
 from rehearsal.control_planes.desired_state import DesiredPool
@@ -33,8 +40,8 @@ _WAITS_FOR_BOTH = ("driver-validation", "toolkit-validation")
 # The operands: their key in the ClusterPolicy, DaemonSet, node label, command, and what their init
 # containers wait for. Those that wait for the toolkit ask for its runtime.
 _OPERANDS: tuple[tuple[str, str, str, str, Sequence[str]], ...] = (
-    ("driver", _DRIVER, "driver", "nvidia-driver", ()),
-    ("toolkit", _TOOLKIT, "container-toolkit", "nvidia-toolkit", _WAITS_FOR_DRIVER),
+    ("driver", _DRIVER, DRIVER_PART, "nvidia-driver", ()),
+    ("toolkit", _TOOLKIT, TOOLKIT_PART, "nvidia-toolkit", _WAITS_FOR_DRIVER),
     (
         "devicePlugin",
         "nvidia-device-plugin-daemonset",
@@ -138,7 +145,7 @@ def label_patch(node: Json, pool: DesiredPool, pods: Sequence[Json], *, operates
         }
         if is_served and pool.has_driver:
             # The operator's driver leaves a node alone that has one.
-            new[f"{DEPLOY_LABEL}driver"] = "pre-installed"
+            new[f"{DEPLOY_LABEL}{DRIVER_PART}"] = "pre-installed"
     return {name: value for name, value in new.items() if labels.get(name) != value}
 
 
@@ -193,8 +200,7 @@ def _daemon_set(
 ) -> Json:
     runtime, shared = _runtime(spec), mapping(spec.get("daemonsets"))
     variables = {
-        "driver": {},
-        "container-toolkit": {"NVIDIA_RUNTIME_NAME": runtime},
+        TOOLKIT_PART: {"NVIDIA_RUNTIME_NAME": runtime},
         "device-plugin": {
             "FAIL_ON_INIT_ERROR": "true",
             "MIG_STRATEGY": str(mapping(spec.get("mig")).get("strategy") or "single"),

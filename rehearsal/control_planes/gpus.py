@@ -118,11 +118,5 @@ def status_patch(node: Json, offers: NodeOffers | None, now: str) -> Json | None
 
 
 def _conflict(message: str, now: str) -> Json:
-    return {
-        "type": CONFLICT_CONDITION,
-        "status": "True" if message else "False",
-        "reason": CONFLICT_REASON if message else "OneDevicePluginAtMost",
-        "message": message,
-        "lastHeartbeatTime": now,
-        "lastTransitionTime": now,
-    }
+    reason = CONFLICT_REASON if message else "OneDevicePluginAtMost"
+    return nodes.new_condition(CONFLICT_CONDITION, reason, message, now, holds=bool(message))

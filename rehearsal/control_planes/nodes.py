@@ -219,7 +219,7 @@ def _managed(moment: str) -> list[Json]:
         ("UnhealthyNvidiaDevicePlugin", "HealthyNvidiaDevicePlugin"),
         ("UnhealthyNvidiaDCGMServices", "HealthyNvidiaDCGMServices"),
     )
-    return [_condition(kind, reason, "", moment) for kind, reason in healthy]
+    return [new_condition(kind, reason, "", moment) for kind, reason in healthy]
 
 
 def conditions(moment: str) -> list[Json]:
@@ -230,13 +230,15 @@ def conditions(moment: str) -> list[Json]:
         ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     )
     not_yet = ("Ready", "KubeletNotReady", "container runtime network not ready")
-    return [_condition(*each, moment) for each in (*good, not_yet)]
+    return [new_condition(*each, moment) for each in (*good, not_yet)]
 
 
-def _condition(kind: str, reason: str, message: str, moment: str) -> Json:
+def new_condition(
+    kind: str, reason: str, message: str, moment: str, *, holds: bool = False
+) -> Json:
     return {
         "type": kind,
-        "status": "False",
+        "status": "True" if holds else "False",
         "reason": reason,
         "message": message,
         "lastHeartbeatTime": moment,
@@ -250,16 +252,13 @@ def fault_patch(node: Json, faults: Iterable[NodeFault], moment: str) -> Json | 
     A condition that is no longer scripted becomes false. Those of others stay.
     """
     scripted = {
-        fault.condition: {
-            **_condition(fault.condition, SCRIPTED, fault.message, moment),
-            "status": "True",
-        }
+        fault.condition: new_condition(fault.condition, SCRIPTED, fault.message, moment, holds=True)
         for fault in faults
         if re.search(fault.node, node["metadata"]["name"])
     }
     present = conditions_of(node)
     lifted = {
-        kind: _condition(kind, LIFTED, "", moment)
+        kind: new_condition(kind, LIFTED, "", moment)
         for kind, condition in present.items()
         if kind not in scripted and condition.get("reason") == SCRIPTED
     }
