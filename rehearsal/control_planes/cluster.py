@@ -402,10 +402,14 @@ class Cluster:
 
     async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
         # Without its node, it is unknown what hardware its containers find.
-        pool = self._pool_under(pod)
-        if pool is None or await self._lacks_volumes(pod, maps) or await self._is_held(pod, pool):
+        there = self._around(pod)
+        if (
+            there is None
+            or await self._lacks_volumes(pod, maps)
+            or await self._is_held(pod, *there)
+        ):
             return
-        change = self._life(pod, pool, maps).change()
+        change = self._life(pod, *there, maps).change()
         if change is None:
             return
         self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
@@ -419,12 +423,11 @@ class Cluster:
             return False
         return await self._waits(pod, "FailedMount", config_maps.unmounted(pod, maps))
 
-    async def _is_held(self, pod: Json, pool: DesiredPool) -> bool:
+    async def _is_held(self, pod: Json, pool: DesiredPool, beside: Sequence[Json]) -> bool:
         """Whether a pod waits for a driver or a container runtime."""
         if pod["status"].get("phase") != "Pending":
             return False
-        beside = [held for held in self._pods.objects if _node_of(held) == _node_of(pod)]
-        why = gpu_operator.obstacle(pod, self._pools.get(pool.name, pool), beside)
+        why = gpu_operator.obstacle(pod, pool, beside)
         return await self._waits(pod, "FailedCreatePodSandBox", why)
 
     async def _waits(self, pod: Json, reason: str, why: str | None) -> bool:
@@ -439,7 +442,9 @@ class Cluster:
                 await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
         return True
 
-    def _life(self, pod: Json, pool: DesiredPool, maps: ConfigMaps) -> Life:
+    def _life(self, pod: Json, pool: DesiredPool, beside: Sequence[Json], maps: ConfigMaps) -> Life:
+        pool = replace(pool, has_driver=gpu_operator.has_driver(pool, beside))
+
         def run(container: Json, number: int) -> Run | None:
             if is_plugin(container):
                 return self._plugins.run(pod, container, number, pool, maps)
@@ -451,14 +456,13 @@ class Cluster:
 
         return Life(pod, run, self._clock, self._time_scale)
 
-    def _pool_under(self, pod: Json) -> DesiredPool | None:
+    def _around(self, pod: Json) -> tuple[DesiredPool, list[Json]] | None:
+        """Returns the pool of a pod's node, and all pods on that node."""
         name = pod["spec"].get("nodeName")
         for node in self.nodes.objects:
             if node["metadata"]["name"] == name:
                 pool = self._pools.get(nodes.pool_of(node) or "")
-                return pool and replace(
-                    pool, has_driver=gpu_operator.has_driver(pool, self._pods_on(node))
-                )
+                return (pool, self._pods_on(node)) if pool else None
         return None
 
     def _log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> Log | None:
@@ -467,8 +471,8 @@ class Cluster:
             if (metadata["namespace"], metadata["name"]) != (namespace, pod):
                 continue
             maps = config_maps.by_name(self._config_maps.objects)
-            if pool := self._pool_under(candidate):
-                return self._life(candidate, pool, maps).log(container, previous=previous)
+            if there := self._around(candidate):
+                return self._life(candidate, *there, maps).log(container, previous=previous)
         return None
 
     # -- autoscaling
@@ -512,11 +516,6 @@ async def pause(event: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-
-
-def _node_of(pod: Json) -> str | None:
-    name: str | None = pod["spec"].get("nodeName")
-    return name
 
 
 def _path(pod: Json) -> str:
