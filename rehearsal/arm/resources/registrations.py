@@ -25,7 +25,12 @@ FEATURES: dict[str, tuple[str, ...]] = {
 # Providers are registered from the start, as in a subscription in use. Only the types that the
 # rehearsal has are listed.
 PROVIDERS: dict[str, tuple[str, ...]] = {
-    "Microsoft.Compute": ("skus", "locations/usages"),
+    "Microsoft.Compute": (
+        "capacityReservationGroups",
+        "capacityReservationGroups/capacityReservations",
+        "locations/usages",
+        "skus",
+    ),
     "Microsoft.ContainerService": (
         "managedClusters",
         "managedClusters/agentPools",
@@ -40,6 +45,8 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
     "Microsoft.Storage": (),
 }
 CAPABILITIES = {
+    "capacityReservationGroups": "SupportsTags, SupportsLocation",
+    "capacityReservationGroups/capacityReservations": "SupportsTags, SupportsLocation",
     "managedClusters": "SystemAssignedResourceIdentity, SupportsTags, SupportsLocation",
     "resourceGroups": "SupportsTags, SupportsLocation",
 }

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rehearsal.arm.aks import clusters, pools
+from rehearsal.arm.resources import groups, reservations
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
 
@@ -158,6 +160,19 @@ def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) 
     assert {"2017-08-31", "2025-09-01", API_VERSION} <= set(clusters["apiVersions"])
     assert clusters["defaultApiVersion"] in clusters["apiVersions"]
     assert "SupportsTags" in clusters["capabilities"]
+
+
+@pytest.mark.parametrize(
+    "resource_type",
+    [clusters.TYPE, groups.TYPE, pools.TYPE, reservations.RESERVATION, reservations.TYPE],
+)
+def test_a_provider_lists_every_type_that_the_rehearsal_keeps(
+    azure: Azure, resource_type: str
+) -> None:
+    """It did not list capacity reservations and their groups."""
+    namespace, _, kind = resource_type.partition("/")
+    provider = azure.call("GET", f"/providers/{namespace}{GROUPS}").body
+    assert kind in [one["resourceType"] for one in provider["resourceTypes"]]
 
 
 def test_kubernetes_versions_have_the_format_of_aks(shop: Azure) -> None:
