@@ -297,12 +297,7 @@ class Settings(Section):
             if reason := operator_conflict(operator.driver, values):
                 found.append(Mistake("gpuOperator.driver", f"pool {pool.name}: {reason}"))
         first: SystemPool | None = info.data.get("system_pool")
-        if (
-            first
-            and first.has_gpus
-            and not first.removed
-            and (pools or first.gpu_stack == OPERATOR)
-        ):
+        if pools and first and first.has_gpus and not first.removed:
             reason = (
                 f"{first.vm_size} has GPUs, and the GPU Operator of this stack serves only "
                 "gpuPools: use a size without GPUs"

@@ -60,6 +60,18 @@ def test_pools_of_others_are_labelled_so_that_the_operator_leaves_them_alone() -
             ["systemPool.vmSize: 'Standard_NC8as_T4_v3' has GPUs"],
         ),
         (
+            {"gpuPools": [], "systemPool": {"vmSize": POOL["vmSize"]}},
+            ["systemPool.vmSize: 'Standard_NC8as_T4_v3' has GPUs"],
+        ),
+        (
+            {
+                "gpuStack": "device-plugin",
+                "gpuPools": [],
+                "systemPool": {"vmSize": POOL["vmSize"], "gpuStack": "operator"},
+            },
+            ["systemPool.vmSize: 'Standard_NC8as_T4_v3' has GPUs"],
+        ),
+        (
             {"systemPool": {"vmSize": POOL["vmSize"], "gpuStack": "device-plugin"}},
             ["systemPool.vmSize: Standard_NC8as_T4_v3 has GPUs, and the GPU Operator"],
         ),
