@@ -12,6 +12,11 @@ from policies.pods import kind_of
 from policies.stack_rule import Member, Members
 from policies.unknowns import Unknowns
 
+# Of the rules on what is found here.
+REMEDY = (
+    "Put a checksum of the ConfigMap into an annotation of the DaemonSet's pod template, or leave "
+    "out the ConfigMap's name, so that Pulumi gives each version a name of its own."
+)
 _RESTARTS = re.compile("checksum|hash|sha|version|revision|reload|restart", re.IGNORECASE)
 # Annotations that are for Pulumi alone, and the one of a name that Pulumi has made.
 _OF_PULUMI, _AUTONAMED = "pulumi.com/", "pulumi.com/autonamed"

@@ -14,7 +14,7 @@ with another. It does not read Helm charts.
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.certainty import Certainty, that_are
-from policies.plugin_config import not_restarted
+from policies.plugin_config import REMEDY, not_restarted
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -25,8 +25,7 @@ from policies.unknowns import Unknowns
     description="The pods of a device plugin change with the ConfigMap that they read.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    remedy="Put a checksum of the ConfigMap into an annotation of the DaemonSet's pod template, or "
-    "leave out the ConfigMap's name, so that Pulumi gives each version a name of its own.",
+    remedy=REMEDY,
     tags=("gpu", "aks", "device-plugin"),
 )
 def device_plugin_config_restart(

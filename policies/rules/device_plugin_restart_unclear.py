@@ -7,7 +7,7 @@ Reloader.
 """
 
 from policies.certainty import Certainty, that_are
-from policies.plugin_config import not_restarted
+from policies.plugin_config import REMEDY, not_restarted
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -16,8 +16,7 @@ from policies.unknowns import Unknowns
 @StackRule(
     title="The device plugin clearly restarts with its configuration",
     description="The pods of a device plugin clearly change with the ConfigMap that they read.",
-    remedy="Put a checksum of the ConfigMap into an annotation of the DaemonSet's pod template, or "
-    "leave out the ConfigMap's name, so that Pulumi gives each version a name of its own.",
+    remedy=REMEDY,
     tags=("gpu", "aks", "device-plugin"),
 )
 def device_plugin_restart_unclear(
