@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART, WITHOUT_OPERANDS
 from policies.certainty import Certainty
 from policies.gpu_software import Software
 from policies.pools import (
@@ -18,10 +19,11 @@ from policies.scheduling import is_selected, tolerates
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
-# With these labels set to "false", the GPU Operator skips a node, or one of its parts there.
-_ALL_PARTS = "nvidia.com/gpu.deploy.operands"
-_PLUGIN, _DRIVER = "nvidia.com/gpu.deploy.device-plugin", "nvidia.com/gpu.deploy.driver"
-_TOOLKIT = "nvidia.com/gpu.deploy.container-toolkit"
+# With these labels set to this value, the GPU Operator skips a node, or one of its parts there.
+_ALL_PARTS, _OFF = WITHOUT_OPERANDS
+_PLUGIN, _DRIVER, _TOOLKIT = (
+    f"{DEPLOY_LABEL}{part}" for part in ("device-plugin", DRIVER_PART, TOOLKIT_PART)
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _is_switched_off(stack_pool: StackPool, software: Software, part: str) -> bo
     if not software.is_operator:
         return False
     labels = stack_pool.pool.part("nodeLabels")
-    return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
+    return any(str(labels.get(name)).lower() == _OFF for name in (_ALL_PARTS, part))
 
 
 _REFERENCE = "pulumi:pulumi:StackReference"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from catalogue import gpu_operator
 from catalogue.device_plugin import (
     CAN_FAIL,
     FAILS,
@@ -29,10 +30,9 @@ from policies.unknowns import Unknowns
 # What can change pods without a change of their resource in the program.
 _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
 _PLUGIN_CHART = "nvidia-device-plugin"
-_OPERATOR_CHART = "gpu-operator"
 # NVIDIA's DRA driver: its first name, and its name as a project of Kubernetes.
 _DRA_CHARTS = ("nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu")
-_CHARTS = (_OPERATOR_CHART, _PLUGIN_CHART, *_DRA_CHARTS)
+_CHARTS = (gpu_operator.CHART, _PLUGIN_CHART, *_DRA_CHARTS)
 # The GPU Operator's custom resources; other operators have a ClusterPolicy, too.
 _CLUSTER_POLICY = "kubernetes:nvidia.com/v1:ClusterPolicy"
 _GPU_CLUSTER = "kubernetes:nvidia.com/v1alpha1:GPUCluster"
@@ -128,7 +128,7 @@ def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[So
     elif kind in _INSTALLERS:
         charts = [*_INSTALLERS[kind](member.properties)]
         for chart in charts:
-            if chart.name == _OPERATOR_CHART:
+            if chart.name == gpu_operator.CHART:
                 yield _operator(member, chart.values, chart.certainty)
             # The DaemonSets of a rendered chart are resources of the stack themselves.
             elif chart.name in _CHARTS and not (rendered and kind == "Chart"):

@@ -1,5 +1,6 @@
 """The shapes of all properties that rules read, by the names of all providers."""
 
+from catalogue import gpu_operator
 from policies.reading import ANYTHING, FLAG, NUMBER, TEXT, Shape, an_object, listed
 
 TEXTS = an_object({}, TEXT)
@@ -96,7 +97,7 @@ _OF_CHARTS = {
 }
 _CHARTS = an_object(_OF_CHARTS)
 _VALUES = an_object(
-    {**_OF_CHARTS, "gpu-operator": _CHARTS, "nvidia-device-plugin": _CHARTS}, ANYTHING
+    {**_OF_CHARTS, gpu_operator.CHART: _CHARTS, "nvidia-device-plugin": _CHARTS}, ANYTHING
 )
 # The properties in `spec`, of Kubernetes resources of all kinds.
 _NODES = {"requirements": _REQUIREMENTS, "taints": _TOLERATIONS, "startupTaints": _TOLERATIONS}
