@@ -109,12 +109,12 @@ class Clusters:
 
     def have_both(self, stack_pool: StackPool, software: Software) -> Certainty:
         """Whether the pool and the software are in the same cluster."""
-        provider = software.member.resource.provider
-        if provider is None or provider.urn not in self._by_urn:
+        provider = software.member.provider_urn
+        if provider not in self._by_urn:
             return Certainty.POSSIBLE
-        if provider.urn not in self._reaches:
-            self._reaches[provider.urn] = self._reach(self._by_urn[provider.urn])
-        reach, clusters = self._reaches[provider.urn], stack_pool.clusters()
+        if provider not in self._reaches:
+            self._reaches[provider] = self._reach(self._by_urn[provider])
+        reach, clusters = self._reaches[provider], stack_pool.clusters()
         if not reach.clusters:
             return Certainty.NO if clusters and reach.of_another_stack else Certainty.POSSIBLE
         if not clusters:
@@ -125,10 +125,10 @@ class Clusters:
             names = ", ".join(sorted(self._by_urn[urn].name for urn in reach.clusters))
             raise CannotReadError(
                 f"before the first update, the cluster of the provider "
-                f"{self._by_urn[provider.urn].name} is unknown: it can be any of {names}. Make its "
+                f"{self._by_urn[provider].name} is unknown: it can be any of {names}. Make its "
                 "kubeconfig depend on its cluster, for example with "
                 "Output.all(cluster.id, kubeconfig)",
-                provider.urn,
+                provider,
             )
         return Certainty.CERTAIN if len(reach.clusters) == 1 else Certainty.POSSIBLE
 

@@ -18,7 +18,7 @@ from policies.gpu_nodes import (
 from policies.gpu_requests import driver_by_aks
 from policies.gpu_software import Software, software_in
 from policies.pools import nvidia_gpus
-from policies.stack_rule import Member, Members
+from policies.stack_rule import Members
 from policies.unknowns import Unknowns
 
 _POLICY, _GPU_CLUSTER = "ClusterPolicy", "GPUCluster"
@@ -87,14 +87,10 @@ def _two_resources(members: Members, operators: Sequence[Software]) -> Iterator[
         for kind in (_POLICY, _GPU_CLUSTER)
     )
     for policy, other in product(policies, others):
-        if _provider(policy) == _provider(other):
+        if policy.provider_urn == other.provider_urn:
             yield (
                 Certainty.CERTAIN,
                 f"This GPUCluster is on a cluster with the ClusterPolicy {policy.name}, and the "
                 "GPU Operator accepts only one of them. Remove one.",
                 other.urn,
             )
-
-
-def _provider(member: Member) -> str:
-    return member.resource.provider.urn if member.resource.provider else ""

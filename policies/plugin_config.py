@@ -141,14 +141,12 @@ def _is_stuck(software: Software) -> Certainty:
 
 def _decides(software: Software, volume: Mapping[str, Any], config_map: Member) -> Certainty:
     """Whether the plugin's GPUs depend on a file of this ConfigMap."""
-    providers = [one.resource.provider for one in (software.member, config_map)]
-    urns = {provider.urn if provider else "" for provider in providers}
     container = next(filter(is_plugin, mappings(software.pods.get("containers"))), {})
     folder, _, file = (configuration_file(container) or "").rpartition("/")
     text = mapping(config_map.properties.get("data")).get(file)
     return (
         Certainty.of(
-            len(urns) == 1
+            software.member.provider_urn == config_map.provider_urn
             and any(
                 mount.get("name") == volume.get("name") and str(mount.get("mountPath")) == folder
                 for mount in mappings(container.get("volumeMounts"))

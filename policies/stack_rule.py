@@ -47,6 +47,11 @@ class Member:
     def name(self) -> str:
         return self.resource.name
 
+    @property
+    def provider_urn(self) -> str:
+        """The URN of the provider; empty if the engine does not name one."""
+        return self.resource.provider.urn if self.resource.provider else ""
+
     def clusters(self, *properties: str) -> set[str]:
         """The URNs of the clusters in this stack that these properties depend on."""
         dependencies = self.resource.property_dependencies
