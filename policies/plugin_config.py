@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from catalogue.device_plugin import configuration_file, is_plugin
-from catalogue.shapes import mapping, mappings, sequence
+from catalogue.shapes import at, mapping, mappings, sequence
 from policies.certainty import Certainty, Weighed
 from policies.gpu_software import Software, software_in, some_change_others
 from policies.pods import kind_of
@@ -58,7 +58,7 @@ def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         if any(map(_RESTARTS.search, (*_annotations(metadata), *_annotations(_template(plugin))))):
             return
         for volume in mappings(software.pods.get("volumes")):
-            name = mapping(volume.get("configMap")).get("name")
+            name = at(volume, "configMap.name")
             for config_map, its in config_maps:
                 if its["name"] == name and its.get("namespace") == metadata.get("namespace"):
                     certainty = min(
@@ -86,8 +86,7 @@ def _annotations(metadata: Mapping[str, Any]) -> list[str]:
 
 def _template(plugin: Member) -> Mapping[str, Any]:
     """Returns the metadata of the plugin's pods."""
-    spec = mapping(plugin.properties.get("spec"))
-    return mapping(mapping(spec.get("template")).get("metadata"))
+    return mapping(at(plugin.properties, "spec.template.metadata"))
 
 
 def _is_apart(plugin: Member, config_map: Member) -> Certainty:
@@ -101,7 +100,7 @@ def _is_stuck(software: Software) -> Certainty:
     """Whether nothing in the plugin's DaemonSet can differ between two contents of the file."""
     plugin = software.member
     metadata, template = mapping(plugin.properties.get("metadata")), _template(plugin)
-    selector = mapping(mapping(plugin.properties.get("spec")).get("selector"))
+    selected = mapping(at(plugin.properties, "spec.selector.matchLabels"))
     containers = [*mappings(software.pods.get("containers"))]
     volumes = [*mappings(software.pods.get("volumes"))]
     variables = [one for each in containers for one in mappings(each.get("env"))]
@@ -109,7 +108,7 @@ def _is_stuck(software: Software) -> Certainty:
         metadata.get("name"),
         *mapping(template.get("labels")).values(),
         *(volume.get("name") for volume in volumes),
-        *(mapping(volume.get("configMap")).get("name") for volume in volumes),
+        *(at(volume, "configMap.name") for volume in volumes),
         *(one.get("value") for one in variables),
         *(each.get("name") for each in containers),
         *(argument for each in containers for argument in sequence(each.get("args"))),
@@ -124,8 +123,7 @@ def _is_stuck(software: Software) -> Certainty:
             # A controller can know what to restart by any annotation.
             all(name.startswith(_OF_PULUMI) for name in _annotations(metadata))
             and not _annotations(template)
-            and mapping(template.get("labels")).keys()
-            <= mapping(selector.get("matchLabels")).keys()
+            and mapping(template.get("labels")).keys() <= selected.keys()
             # A second container can watch the file.
             and len(containers) == 1
             and not software.pods.get("initContainers")
