@@ -8,8 +8,8 @@ import pytest
 from engine import Engine
 from engine.helm import ensure_helm
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins import kubernetes
 from tests.cluster_bench import ClusterBench
+from tests.test_gpu_operator_chart import OWN
 from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -24,7 +24,7 @@ STACK: dict[str, Any] = {
 }
 BY_OPERATOR = {**STACK, "gpuOperator": {"driver": "operator"}, "sampleJob": {"enabled": False}}
 NAMESPACE = "gpu-operator"
-OWN = Path(kubernetes.__file__).with_name("charts") / "gpu-operator"
+PLUGIN = "nvidia-device-plugin-daemonset"
 
 
 @pytest.fixture
@@ -51,12 +51,21 @@ def operands(bench: ClusterBench) -> set[str]:
     return {app for app in apps if app.startswith("nvidia-")}
 
 
+def plugins_without_runtime(bench: ClusterBench) -> set[str]:
+    """The pods of the plugin of which an event says that their node has no runtime for them."""
+    return {
+        event["involvedObject"]["name"]
+        for event in bench.objects("events", "-n", NAMESPACE)
+        if event["involvedObject"]["name"].startswith(f"{PLUGIN}-")
+        and 'no runtime for "nvidia" is configured' in event["message"]
+    }
+
+
 def reaches_no_node(bench: ClusterBench) -> None:
     """Installs the chart by hand, with the values of the article on AKS and no tolerations."""
     of_aks = "driver.enabled=false,toolkit.enabled=false"
     by_hand = ["-n", NAMESPACE, "--create-namespace", "--wait", "--set", of_aks]
     bench.run(ensure_helm(), "install", "by-hand", str(OWN), *by_hand)
-    plugin = "nvidia-device-plugin-daemonset"
 
     def scheduled() -> dict[str, int]:
         daemon_sets = bench.objects("daemonsets", "-n", NAMESPACE)
@@ -65,7 +74,7 @@ def reaches_no_node(bench: ClusterBench) -> None:
             one["metadata"]["name"]: one["status"]["desiredNumberScheduled"] for one in observed
         }
 
-    until(lambda: plugin in scheduled(), "the operator has made its operands")
+    until(lambda: PLUGIN in scheduled(), "the operator has made its operands")
     worker = "by-hand-node-feature-discovery-worker"
     # One on the node of the system pool.
     assert scheduled().pop(worker) == 1
@@ -124,11 +133,11 @@ def test_both_driver_profiles_offer_gpus_and_a_mixed_one_does_not(operated: Clus
     operated.run(ensure_helm(), "upgrade", "gpu-operator", str(OWN), "-n", NAMESPACE, *by_hand)
     toolkit = "nvidia-container-toolkit-daemonset"
     until(lambda: toolkit not in operands(operated), "the toolkit is gone")
-    plugin = "app=nvidia-device-plugin-daemonset"
-    operated.kubectl("delete", "pods", "-n", NAMESPACE, "-l", plugin)
+    # While the operator's driver and toolkit came up, plugins were told the same.
+    before = plugins_without_runtime(operated)
+    operated.kubectl("delete", "pods", "-n", NAMESPACE, "-l", f"app={PLUGIN}")
     until(lambda: gpus(operated) == ["0"], "the GPU is gone")
-    events = operated.objects("events", "-n", NAMESPACE)
-    assert any('no runtime for "nvidia" is configured' in event["message"] for event in events)
+    until(lambda: plugins_without_runtime(operated) - before, "an event says what is missing")
 
     operated.pulumi("up", "--yes", "--skip-preview", "--refresh")
     until(lambda: gpus(operated) == ["1"], "the update puts the toolkit back")
