@@ -80,8 +80,11 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
 
     # The machines are sold out.
     bench.cloud.offer({"sizes": [{"location": "eastus", "size": LARGER, "is": "soldOut"}]})
-    assert "SkuNotAvailable" in up(larger, fails=True)
-    bench.cloud.offer({})
+    try:
+        assert "SkuNotAvailable" in up(larger, fails=True)
+    finally:
+        # The cloud is that of other tests too.
+        bench.cloud.offer({})
     new = pools(bench)[0]
     assert sent(bench)[-1] == f"PUT {new}"
     assert test_pools.live_count(bench, name, "gpu") == 3
@@ -214,12 +217,14 @@ def test_deployments_never_fall_below_their_budgets(
     kubeconfig.write_bytes((stack.folder / "kubeconfig").read_bytes())
     get = ("get", "deployments", "--watch", "--output", "json")
     kubectl: list[str | Path] = [ensure_kubernetes().kubectl, "--kubeconfig", kubeconfig, *get]
-    with subprocess.Popen(kubectl, stdout=subprocess.PIPE, text=True) as watch:
+    # A pipe that nobody reads is full before the update is over: kubectl would not see the rest.
+    transcript = tmp_path / "watch.json"
+    with transcript.open("w") as file, subprocess.Popen(kubectl, stdout=file) as watch:
         try:
             stack.pulumi("up", "--yes", "--skip-preview")
         finally:
             watch.terminate()
-        watched = [*_documents(watch.communicate()[0])]
+    watched = _documents(transcript.read_text())
 
     new = names(stack)
     for pool in STACKS:
