@@ -14,7 +14,7 @@ from aksgpu.check.target import of_stack
 from aksgpu.running import Program
 from engine import ensure_kubernetes
 from tests.bench import Bench
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 GPU = "nvidia.com/gpu"
 
@@ -74,6 +74,30 @@ class ClusterBench(Bench):
         (node,) = self.objects("nodes", "-l", f"agentpool={pool}")
         status = node["status"]
         return status["capacity"].get(GPU), status["allocatable"].get(GPU)
+
+    def runs_at_once(self, app: str, number: int, resource: str) -> None:
+        """Waits until as many pods of an app run, and one more finds too little of a resource."""
+
+        def pods() -> list[dict[str, Any]]:
+            return self.objects("pods", "-l", f"app={app}")
+
+        def reasons() -> list[str]:
+            # The scheduler has not yet looked at a new pod, which has no conditions then.
+            waiting = (pod["status"] for pod in pods() if pod["status"]["phase"] == "Pending")
+            conditions = (each for status in waiting for each in status.get("conditions", ()))
+            return [condition.get("message", "") for condition in conditions]
+
+        until(
+            lambda: (
+                sorted(pod["status"]["phase"] for pod in pods())
+                == ["Pending", *["Running"] * number]
+            ),
+            f"{number} pods of {app} run at once, and the next one waits",
+        )
+        until(
+            lambda: any(f"Insufficient {resource}" in reason for reason in reasons()),
+            "the scheduler says why it waits",
+        )
 
     def pools_with_plugin(self) -> list[str]:
         """The pool of each node on which a pod of the stack's device plugin is."""

@@ -17,7 +17,6 @@ from engine.helm import ensure_helm
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.cluster_bench import GPU, ClusterBench
-from tests.waiting import until
 
 FOLDER = ROOT / "examples" / "stacks"
 
@@ -86,14 +85,5 @@ def run_pods(
         }
         bench.kubectl("apply", "-f", "-", content=pod)
 
-    def phases() -> list[str]:
-        pods = bench.objects("pods", "-l", f"app={pool}")
-        return sorted(pod["status"]["phase"] for pod in pods)
-
-    until(
-        lambda: phases() == ["Pending", *["Running"] * number],
-        f"{number} pods run on {pool} at once, and the next one waits",
-    )
-    waiting = bench.objects("pods", "-l", f"app={pool}", "--field-selector=status.phase=Pending")
-    assert f"Insufficient {resource}" in waiting[0]["status"]["conditions"][0]["message"]
+    bench.runs_at_once(pool, number, resource)
     bench.kubectl("delete", "pods", "-l", f"app={pool}")

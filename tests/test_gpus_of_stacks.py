@@ -59,17 +59,6 @@ def test_prods_a100_cut_into_seven_is_seven_gpus(stack: ClusterBench) -> None:
 
     for number in range(8):
         stack.kubectl("apply", "-f", "-", content=worker(number))
-
-    def phases() -> list[str]:
-        pods = stack.objects("pods", "-l", "app=worker")
-        return sorted(pod["status"]["phase"] for pod in pods)
-
-    until(lambda: phases() == ["Pending", *["Running"] * 7], "seven run and the eighth waits")
-    (waiting,) = [
-        pod
-        for pod in stack.objects("pods", "-l", "app=worker")
-        if pod["status"]["phase"] == "Pending"
-    ]
-    assert "Insufficient nvidia.com/gpu" in waiting["status"]["conditions"][0]["message"]
+    stack.runs_at_once("worker", 7, GPU)
     stack.kubectl("delete", "pods", "-l", "app=worker")
     stack.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
