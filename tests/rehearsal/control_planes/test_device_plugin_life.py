@@ -18,7 +18,6 @@ A100 = "Standard_NC24ads_A100_v4"
 T4 = "Standard_NC8as_T4_v3"
 NAME = "device-plugin"
 GPU = "nvidia.com/gpu"
-PENDING = "--field-selector=status.phase=Pending"
 CONFIG_FILE = {"name": "CONFIG_FILE", "value": "/config/config.yaml"}
 STRATEGY = {"name": "MIG_STRATEGY", "value": "single"}
 MONITOR = {"name": "NVIDIA_MIG_MONITOR_DEVICES", "value": "all"}
@@ -107,6 +106,12 @@ def worker(number: int, pool: str, resource: str = GPU) -> Body:
             ],
         },
     }
+
+
+def phases(cluster: Cluster) -> list[str]:
+    """How far the workers are."""
+    pods = cluster.objects("pods", "-l", "app=worker")
+    return sorted(pod["status"]["phase"] for pod in pods)
 
 
 def plugin(cluster: Cluster) -> Body:
@@ -237,11 +242,8 @@ def test_a_mig_node_offers_gpus_by_the_plugins_strategy(today: Cluster, pool: st
     for number in range(8):
         today.apply(worker(number, pool))
 
-    def phases() -> list[str]:
-        pods = today.objects("pods", "-l", "app=worker")
-        return sorted(pod["status"]["phase"] for pod in pods)
-
-    until(lambda: phases() == ["Pending", *["Running"] * 7], "seven run, and the eighth waits")
+    all_but_one = ["Pending", *["Running"] * 7]
+    until(lambda: phases(today) == all_but_one, "seven run, and the eighth waits")
     until(lambda: f"Insufficient {GPU}" in today.kubectl("events"), "the scheduler says why")
     today.kubectl("delete", "pod", "-l", "app=worker")
     mixed = {"name": "MIG_STRATEGY", "value": "mixed"}
@@ -275,11 +277,12 @@ def _a_new_file_counts_only_once_the_plugin_restarts(today: Cluster, pool: str) 
     today.apply(config_map("sharing", **{"config.yaml": text}))
     for number in range(5):
         today.apply(worker(number, pool))
-    until(lambda: today.objects("pods", "-l", "app=worker", PENDING), "the fifth pod waits")
+    all_but_one = ["Pending", *["Running"] * 4]
+    until(lambda: phases(today) == all_but_one, "four run, and the fifth waits")
     assert offered(today, pool) == {GPU: "4"}
     today.kubectl("delete", "pod", "-l", f"app={NAME}")
     offers(today, pool, gpu="8")
-    until(lambda: not today.objects("pods", "-l", "app=worker", PENDING), "the fifth pod runs")
+    until(lambda: phases(today) == ["Running"] * 5, "the fifth pod runs")
     # What the new file refuses.
     greedy = worker(9, pool)
     greedy["spec"]["containers"][0]["resources"]["limits"] = {GPU: 2}
