@@ -1,6 +1,5 @@
 """The templates, as `pulumi new` makes projects of them."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.cluster_bench import GPU, ClusterBench
 from tests.names import unique
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -76,8 +75,10 @@ def test_the_project_of_the_python_template_has_a_gpu(
 
     bench.pulumi("up", "--yes", "--skip-preview")
 
-    nodes = json.loads(bench.kubectl("get", "nodes", "--output", "json"))["items"]
-    gpus = [int(node["status"]["allocatable"].get(GPU, 0)) for node in nodes]
-    assert sorted(gpus) == [0, 1]
+    def gpus() -> list[int]:
+        allocatable = [node["status"]["allocatable"] for node in bench.objects("nodes")]
+        return sorted(int(resources.get(GPU, 0)) for resources in allocatable)
+
+    until(lambda: gpus() == [0, 1], "the pool's node offers its GPU")
     assert bench.changes() == {}
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

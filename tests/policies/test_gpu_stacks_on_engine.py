@@ -126,7 +126,6 @@ def test_broken_gpu_stacks_are_refused_by_the_pack_and_explained_by_the_check(
     write(f"operator({OF_AKS})")
     is_refused("device-plugin-tolerates-pools", "gpu", "Add tolerations for them")
     stack.pulumi("up", "--yes", "--skip-preview")
-    until(lambda: stack.objects("daemonsets", "-n", "gpu-operator"), "the operator has operands")
     is_explained("plugin-missing", "the taints sku=gpu:NoSchedule", "daemonsets.tolerations")
 
     # A hybrid of driver and toolkit.
