@@ -67,7 +67,8 @@ class Consumer(Bench):
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            # It makes the plug-in's environment, with pip.
+            timeout=2 * PATIENCE,
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
