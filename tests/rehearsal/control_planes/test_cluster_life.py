@@ -15,7 +15,7 @@ import yaml
 from rehearsal import cloud
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.rehearsal.control_planes.conftest import Cluster, NewCluster, V, processes_of
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -151,7 +151,7 @@ def test_the_cluster_listens_only_on_the_loopback_address(today: Cluster) -> Non
     assert set(listening) == {"0100007F"}
     # etcd's port for peers let anybody join.
     for number in ports:
-        connection = http.client.HTTPConnection("127.0.0.1", number, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", number, timeout=PATIENCE)
         with contextlib.suppress(OSError, http.client.HTTPException):
             connection.request("GET", "/members")
             assert connection.getresponse().status == 400

@@ -75,6 +75,8 @@ def test_a_hanging_control_plane_does_not_block_the_server(
         clusters = made(tmp_path, Wishes())
         await clusters.start()
         folder = records(tmp_path / "kubernetes")
+        while not [*folder.iterdir()]:  # noqa: ASYNC110 (a process says nothing of itself)
+            await asyncio.sleep(0.02)
         still_coming_up = [int(record.name) for record in folder.iterdir()]
         assert all(map(is_running, still_coming_up))
         await clusters.stop()

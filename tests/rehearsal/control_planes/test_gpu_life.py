@@ -113,7 +113,8 @@ def test_the_articles_manifests_behave_as_in_the_article(article: Cluster, pool_
     assert followed == log
 
     article.kubectl("delete", "job", NAME)
-    assert article.objects("pods", "-l", f"app={NAME}") == []
+    # The job is gone before the garbage collector takes its pods.
+    until(lambda: article.objects("pods", "-l", f"app={NAME}") == [], "its pods are gone")
     article.remove_plugin()
     has_gpus(article, pool_name, "0", "0")
     article.delete(f"/agentPools/{pool_name}")

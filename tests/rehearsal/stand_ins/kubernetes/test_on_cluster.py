@@ -20,6 +20,10 @@ from rehearsal.stand_ins.kubernetes.recorded import refreshed
 from tests.rehearsal.stand_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
 from tests.waiting import PATIENCE
 
+# In this time, the cluster has made pods and says why they hang: a second, where it has nothing
+# else to do.
+ENOUGH = 10.0
+
 # They need the control plane, which comes to a machine as its engine does.
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -181,7 +185,7 @@ def test_a_rollout_that_takes_too_long_stays_in_the_state(site: Site) -> None:
     asked = daemon_set("slow", HANGING_IMAGE)
 
     with pytest.raises(ResourceInitError) as raised:
-        site.run(lambda work: work.create(asked, 1.5))
+        site.run(lambda work: work.create(asked, ENOUGH))
 
     # kstatus judges a DaemonSet in the original, whose words at the end of the time these are.
     assert "timed out waiting for the condition" in str(raised.value)
@@ -195,7 +199,7 @@ def test_a_refresh_reports_an_unready_object_and_keeps_its_inputs(site: Site) ->
     """The original's Read judges readiness too: the state then has the reason of the failure."""
     asked = daemon_set("unready", HANGING_IMAGE)
     with pytest.raises(ResourceInitError) as created:
-        site.run(lambda work: work.create(asked, 1.5))
+        site.run(lambda work: work.create(asked, ENOUGH))
     state = plain_map(created.value.properties)
 
     async def refresh(work: Lifecycle) -> None:
@@ -218,7 +222,7 @@ def test_events_that_prevent_pods_are_reported(site: Site) -> None:
     asked = daemon_set("refused", namespace="full")
 
     with pytest.raises(ResourceInitError, match=r"\[FailedCreate\] .*exceeded quota: none"):
-        site.run(lambda work: work.create(asked, 2))
+        site.run(lambda work: work.create(asked, ENOUGH))
 
 
 def test_an_object_with_skip_await_is_not_waited_for(site: Site) -> None:
@@ -242,7 +246,7 @@ def test_a_deletion_that_times_out_names_the_finalizer(site: Site) -> None:
     state = site.create(with_metadata(config_map("held"), finalizers=["example.com/held"]))
 
     with pytest.raises(ProviderError, match=r"to be deleted; .*\(example.com/held\)"):
-        site.run(lambda work: work.delete(state, 0.5))
+        site.run(lambda work: work.delete(state, ENOUGH))
     assert 'ConfigMap "held" still exists' in site.log.statuses
 
 
