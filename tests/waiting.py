@@ -12,7 +12,7 @@ Found = TypeVar("Found")
 
 
 def until(condition: Callable[[], Found | None], description: str) -> Found:
-    """The condition's first true result; fails with `what` when there is none."""
+    """The condition's first true result; fails with `description` when there is none."""
     deadline = time.monotonic() + PATIENCE
     while not (result := condition()):
         assert time.monotonic() < deadline, f"waited in vain until {description}"

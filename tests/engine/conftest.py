@@ -24,6 +24,15 @@ def engine() -> Engine:
     return ensure_engine()
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is all there is on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
 def python_of(virtualenv: str) -> dict[str, object]:
     """The runtime section of a Pulumi.yaml, PulumiPolicy.yaml or PulumiPlugin.yaml."""
     return {"name": "python", "options": {"virtualenv": virtualenv, "toolchain": "pip"}}

@@ -12,15 +12,6 @@ from engine.on_path import find_on_path
 from engine.versions import LOWEST_PULUMI
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all there is on PATH."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
-    return folder
-
-
 def add(folder: Path, name: str, prints: str = "") -> Path:
     script = folder / name
     script.write_text(f"#!/bin/sh\necho '{prints}'\n")

@@ -56,7 +56,7 @@ def units(letter: str) -> list[int]:
 @given(
     TEXTS,
     st.sampled_from(WAYS),
-    st.sampled_from([str, *WAYS[3:14]]),
+    st.sampled_from(LAYERS),
     st.sampled_from(["", "x", " "]),
 )
 def test_a_secret_is_masked_in_every_encoding(

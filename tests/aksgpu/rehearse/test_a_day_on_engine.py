@@ -104,7 +104,7 @@ async def delete_the_plugin(home: Path) -> None:
 
 def by_hand(checkout: Checkout) -> None:
     """Plain `pulumi`, in the checkout itself: an edit is seen, the pack asked, no file written."""
-    lines = "\n".join(commands_to_enter(checkout))
+    lines = "\n".join(commands_to_enter())
     checkout.says(gpuPools=[POOL])
     there = {path: path.read_bytes() for path in checkout.folder.glob("Pulumi*.yaml")}
     ended = subprocess.run(
@@ -120,6 +120,6 @@ def by_hand(checkout: Checkout) -> None:
     assert {path: path.read_bytes() for path in checkout.folder.glob("Pulumi*.yaml")} == there
 
 
-def commands_to_enter(checkout: Checkout) -> list[str]:
+def commands_to_enter() -> list[str]:
     stage = rehearsal_stage.set_stage(print, "today")
     return [*shell.commands_to_enter(stage, "team", os.environ)]

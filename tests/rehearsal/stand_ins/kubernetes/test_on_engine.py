@@ -1,7 +1,6 @@
 """The stand-in for kubernetes, as programs and people use it: through the real engine."""
 
 import signal
-import subprocess
 
 import pytest
 
@@ -217,7 +216,7 @@ k8s.apps.v1.DaemonSet(
     "hanging",
     metadata={{
         "namespace": namespace.metadata.name,
-        "annotations": {{"pulumi.com/timeoutSeconds": "2"}},
+        "annotations": {{"pulumi.com/timeoutSeconds": "10"}},
     }},
     spec={{
         "selector": {{"match_labels": {{"name": "hanging"}}}},
@@ -362,21 +361,10 @@ def test_another_cluster_replaces_all_objects(kube: KubernetesBench) -> None:
 
 def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) -> None:
     kube.write(with_plugin("cancelled", image=HANGING_IMAGE))
-    update = subprocess.Popen(
-        [kube.engine.pulumi, "up", "--yes", "--skip-preview", "--stack", "test"],
-        cwd=kube.folder / "project",
-        env=kube.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
+    with kube.updating() as update:
         until(lambda: kube.plane.has("daemonset", "-n", "cancelled", PLUGIN), "it is made")
         update.send_signal(signal.SIGINT)
         output, _ = update.communicate(timeout=PATIENCE)
-    finally:
-        update.kill()
-        update.wait(PATIENCE)
 
     assert f'Resource operation was cancelled for "{PLUGIN}"' in output
     plugin = kube.resources()["plugin"]
