@@ -120,8 +120,11 @@ def plugin(cluster: Cluster) -> Body:
 
 
 def status(cluster: Cluster) -> Body:
-    container_status: Body = plugin(cluster)["status"]["containerStatuses"][0]
-    return container_status
+    """The status of the plugin's container, which its kubelet gives a new pod after a while."""
+    statuses: list[Body] = until(
+        lambda: plugin(cluster)["status"].get("containerStatuses"), "its container has a status"
+    )
+    return statuses[0]
 
 
 def backs_off(cluster: Cluster, restarts: int = 1) -> Body:
