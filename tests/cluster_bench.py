@@ -1,19 +1,13 @@
 """A Pulumi project of a test's own whose stack has a cluster, and kubectl on that cluster."""
 
-import io
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
-from aksgpu.check.command import check_cluster
-from aksgpu.check.examination import CheckOptions
-from aksgpu.check.target import of_stack
-from aksgpu.running import Program
 from engine import ensure_kubernetes
 from tests.bench import Bench
+from tests.checked import checked_stack
 from tests.waiting import PATIENCE, until
 
 GPU = "nvidia.com/gpu"
@@ -56,18 +50,9 @@ class ClusterBench(Bench):
         ]
         return items
 
-    def check(self, *, job: bool = False, settle: float = PATIENCE) -> dict[str, Any]:
+    def check(self, **options: Any) -> dict[str, Any]:
         """What `aksgpu check` says of the stack, as JSON."""
-        pulumi = Program((self.engine.pulumi,), self.folder / "project", self.environment)
-        printed = io.StringIO()
-        check_cluster(
-            lambda: of_stack(pulumi, "test"),
-            CheckOptions(job=job, json=True, settle=settle),
-            Console(file=printed, width=200),
-            lambda _: None,
-        )
-        document: dict[str, Any] = json.loads(printed.getvalue())
-        return document
+        return checked_stack(self, **options).document
 
     def gpus(self, pool: str) -> tuple[str | None, str | None]:
         """Capacity and allocatable GPUs of a pool's one node."""

@@ -9,7 +9,7 @@ import yaml
 
 from engine import Engine, ensure_kubernetes
 from rehearsal.cloud import Cloud
-from tests.aksgpu.check.test_on_stack import check
+from tests.checked import checked_stack
 from tests.cluster_bench import ClusterBench
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure
@@ -58,10 +58,10 @@ def test_a_stack_without_local_accounts_runs_its_job(
     assert job["status"]["succeeded"] == 1
 
     # With kubelogin the check gets in; without, it says what is missing.
-    assert check(bench).code == 0
+    assert checked_stack(bench).code == 0
     with monkeypatch.context() as patched:
         patched.setattr(Cloud, "on_path", lambda _, path: path)
-        assert "`kubelogin`" in check(bench).only("credentials-refused")["what"]
+        assert "`kubelogin`" in checked_stack(bench).only("credentials-refused")["what"]
 
     # Nobody is given a certificate, and nothing but a token for the cluster lets anybody in.
     azure = Azure(whole_cloud)

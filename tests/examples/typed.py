@@ -51,7 +51,7 @@ class Typed:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=PATIENCE,
+            timeout=2 * PATIENCE,
             check=False,
         )
         # `pulumi install` in an example put another pip into this environment.

@@ -1,6 +1,5 @@
 """A cluster of the article's days, on which everything can go wrong, and the check of it."""
 
-import io
 import json
 import os
 import signal
@@ -11,48 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from aksgpu.check.command import check_cluster
-from aksgpu.check.examination import CheckOptions
 from aksgpu.check.target import of_file
 from engine import KubernetesBinaries, ensure_kubernetes
+from tests.checked import Checked, checked
 from tests.names import unique
 from tests.rehearsal.control_planes.conftest import Body, Cluster, clouds_cluster, processes_of
-from tests.waiting import PATIENCE, until
+from tests.waiting import until
 
 TAINT = "sku=gpu:NoSchedule"
 K80 = "Standard_NC6"
-# A check ends as soon as all is well: so long it waits only where nothing comes up.
-SETTLE = PATIENCE
 # To look once is enough for what stays as it is.
 ONCE = 0.0
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a check printed, and its exit code."""
-
-    code: int
-    printed: str
-    progress: str
-
-    @property
-    def document(self) -> Body:
-        document: Body = json.loads(self.printed)
-        assert document["exitCode"] == self.code
-        return document
-
-    @property
-    def problems(self) -> list[Body]:
-        return [finding for finding in self.document["findings"] if finding["isProblem"]]
-
-    def only(self, cause: str) -> Body:
-        """The one problem, which is of that cause, and gives the exit code."""
-        [problem] = self.problems
-        assert problem["cause"] == cause == self.document["cause"]
-        assert problem["advice"]
-        return problem
 
 
 @dataclass
@@ -92,14 +61,7 @@ class Site:
         return self.cluster.kubeconfig
 
     def check(self, **options: Any) -> Checked:
-        output, progress = io.StringIO(), list[str]()
-        code = check_cluster(
-            lambda: of_file(self.kubeconfig),
-            CheckOptions(**{"settle": SETTLE, "json": True, **options}),
-            Console(file=output, width=200),
-            progress.append,
-        )
-        return Checked(code, output.getvalue(), "\n".join(progress))
+        return checked(lambda: of_file(self.kubeconfig), **options)
 
     def clear(self) -> None:
         self.cluster.run("delete", "daemonset", "--all", "-n", "gpu-resources")

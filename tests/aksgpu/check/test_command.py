@@ -13,13 +13,13 @@ import yaml
 
 from aksgpu.outcome import Cause
 from tests.aksgpu.check.conftest import (
-    Checked,
     Site,
     jobs,
     silent_kubelets,
     use_the_gpu,
 )
 from tests.bench import AKSGPU
+from tests.checked import Checked
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.engine

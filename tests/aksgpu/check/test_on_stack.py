@@ -1,19 +1,14 @@
 """A stack's outputs, on the real engine: where the kubeconfig and the pools come from."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from aksgpu.check.command import check_cluster
-from aksgpu.check.examination import CheckOptions
-from aksgpu.check.target import of_stack
-from aksgpu.running import Program
 from engine import Engine
-from tests.aksgpu.check.conftest import SETTLE, TAINT, Checked, Site
+from tests.aksgpu.check.conftest import TAINT, Site
 from tests.bench import Bench
+from tests.checked import checked_stack
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -31,18 +26,6 @@ def own(engine: Engine, site: Site, tmp_path: Path) -> Bench:
     return Bench(engine, site.cluster.azure.cloud, tmp_path).begin()
 
 
-def check(bench: Bench, **options: Any) -> Checked:
-    pulumi = Program((bench.engine.pulumi,), bench.folder / "project", bench.environment)
-    output, progress = io.StringIO(), list[str]()
-    code = check_cluster(
-        lambda: of_stack(pulumi, "test"),
-        CheckOptions(**{"json": True, "settle": SETTLE, **options}),
-        Console(file=output, width=200),
-        progress.append,
-    )
-    return Checked(code, output.getvalue(), "\n".join(progress))
-
-
 def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Bench) -> None:
     site.cluster.install_plugin()
     site.patch_plugin({"tolerations": [{"operator": "Exists"}]})
@@ -50,7 +33,7 @@ def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Ben
     pool = site.pool(nodeTaints=[TAINT], **scaling)
     own.up(PROGRAM.format(kubeconfig=str(site.kubeconfig), pool=pool))
 
-    checked = check(own)
+    checked = checked_stack(own)
     assert checked.code == 0
     # Whatever the state is kept in, its nodes say that they are played.
     title = "The stack test, cluster myAKSCluster, which is rehearsed"
@@ -59,7 +42,7 @@ def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Ben
     [note] = checked.document["findings"]
     assert (note["cause"], note["pool"]) == ("pool-at-zero", pool)
 
-    checked = check(own, job=True)
+    checked = checked_stack(own, job=True)
     assert checked.code == 0
     assert checked.document["job"]["devices"] == ["Tesla K80"]
     assert checked.document["grownPools"] == [pool]
@@ -73,17 +56,17 @@ def test_the_stacks_kubeconfig_is_neither_printed_nor_kept(site: Site, own: Benc
     ]
     assert len(secrets) == 3
     for json_wanted in (True, False):
-        checked = check(own, json=json_wanted)
+        checked = checked_stack(own, json=json_wanted)
         assert not any(secret in checked.printed + checked.progress for secret in secrets)
 
 
 def test_a_stack_without_a_kubeconfig_is_reported(own: Bench) -> None:
     own.up("import pulumi\npulumi.export('a', 'b')")
-    problem = check(own).only("stack-unreadable")
+    problem = checked_stack(own).only("stack-unreadable")
     assert "has no output kubeconfig" in problem["what"]
 
 
 def test_an_unknown_stack_is_reported(own: Bench) -> None:
     own.pulumi("stack", "rm", "--yes")
-    problem = check(own).only("stack-unreadable")
+    problem = checked_stack(own).only("stack-unreadable")
     assert "no stack named 'test' found" in problem["what"]
