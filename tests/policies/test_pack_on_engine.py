@@ -158,7 +158,7 @@ def test_the_pack_of_a_clone_has_an_environment_of_its_own(bench: Bench, tmp_pat
     install = [str(bench.engine.pulumi), "install"]
     # pip's word for `--no-compile`: half of the work.
     quick = {**bench.environment, "PULUMI_OPTION_CWD": str(pack), "PIP_NO_COMPILE": "0"}
-    subprocess.run(install, cwd=pack, env=quick, check=True, timeout=PATIENCE)
+    subprocess.run(install, cwd=pack, env=quick, check=True, timeout=2 * PATIENCE)
     output = bench.pulumi("preview", "--policy-pack", str(pack), fails=True)
 
     assert found(output) == {("mandatory", "gpu-pool-linux-only", "windows")}

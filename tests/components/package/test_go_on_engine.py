@@ -86,7 +86,8 @@ def run(bench: ClusterBench, name: str) -> dict[str, dict[str, int]]:
         env=bench.environment,
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        # A preview and an update.
+        timeout=2 * PATIENCE,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
