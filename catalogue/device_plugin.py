@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 from catalogue.shapes import mappings, sequence
@@ -16,6 +17,10 @@ Version = tuple[int, int]
 
 PREFIX = "nvidia.com/"
 GPU = f"{PREFIX}gpu"
+# What NVIDIA's charts tolerate, whatever its value.
+GPU_TOLERATION: Mapping[str, str] = MappingProxyType(
+    {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+)
 # The names of MIG slices with the strategy `mixed`, and of shared resources that are renamed.
 MIG_PREFIX = f"{PREFIX}mig-"
 SHARED = ".shared"

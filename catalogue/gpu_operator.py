@@ -7,7 +7,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.device_plugin import GPU
+from catalogue.device_plugin import GPU_TOLERATION
 from catalogue.mistakes import Mistake, property_path
 from catalogue.scheduling import Taint
 
@@ -28,7 +28,6 @@ WITHOUT_OPERANDS = (f"{DEPLOY_LABEL}operands", "false")
 # The container runtime of AKS's own GPU nodes, by the name that containerd has for it.
 AKS_RUNTIME = "nvidia-container-runtime"
 
-_GPU_TOLERATION = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 _CONTROL_PLANE_TOLERATION = {
     "key": "node-role.kubernetes.io/control-plane",
     "operator": "Equal",
@@ -38,8 +37,8 @@ _CONTROL_PLANE_TOLERATION = {
 # Helm replaces lists as a whole, so these contain the chart's own tolerations too.
 _TOLERATIONS: Mapping[str, Sequence[Mapping[str, str]]] = MappingProxyType(
     {
-        "daemonsets.tolerations": (_GPU_TOLERATION,),
-        "node-feature-discovery.worker.tolerations": (_CONTROL_PLANE_TOLERATION, _GPU_TOLERATION),
+        "daemonsets.tolerations": (GPU_TOLERATION,),
+        "node-feature-discovery.worker.tolerations": (_CONTROL_PLANE_TOLERATION, GPU_TOLERATION),
     }
 )
 # Both resources at once are invalid, and without the ClusterPolicy there is no device plugin.

@@ -9,7 +9,7 @@ import pulumi
 from pulumi_kubernetes import apps, core, meta
 
 from catalogue import rotation, valid_clusters
-from catalogue.device_plugin import GPU
+from catalogue.device_plugin import GPU_TOLERATION
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
 from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import POOL_LABEL
@@ -27,7 +27,7 @@ _CONFIG_FOLDER, _CONFIG_FILE = "/config", "config.yaml"
 _CHECKSUM = "checksum/config"
 _TOLERATIONS: Sequence[Toleration] = (
     {"key": "CriticalAddonsOnly", "operator": "Exists"},
-    {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
+    {**GPU_TOLERATION},
 )
 
 

@@ -10,7 +10,7 @@ from catalogue import gpu_operator
 from catalogue.device_plugin import (
     CAN_FAIL,
     FAILS,
-    GPU,
+    GPU_TOLERATION,
     MIG_STRATEGY,
     NEWEST,
     NO_STRATEGY,
@@ -38,7 +38,6 @@ _CLUSTER_POLICY = "kubernetes:nvidia.com/v1:ClusterPolicy"
 _GPU_CLUSTER = "kubernetes:nvidia.com/v1alpha1:GPUCluster"
 
 # The defaults of the charts.
-_GPU_TOLERATION = MappingProxyType({"key": GPU, "operator": "Exists", "effect": "NoSchedule"})
 _CRITICAL_TOLERATION = MappingProxyType({"key": "CriticalAddonsOnly", "operator": "Exists"})
 _DISCOVERED = (
     ("feature.node.kubernetes.io/pci-10de.present", "true"),
@@ -254,7 +253,7 @@ def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certai
         pods={
             "nodeSelector": values.get("nodeSelector"),
             "affinity": _value(values, "affinity", _PLUGIN_AFFINITY),
-            "tolerations": _value(values, "tolerations", [_CRITICAL_TOLERATION, _GPU_TOLERATION]),
+            "tolerations": _value(values, "tolerations", [_CRITICAL_TOLERATION, GPU_TOLERATION]),
         },
         # A release can install only other parts of the chart.
         plugin=_is_on(values, "devicePlugin"),
@@ -301,7 +300,7 @@ def _operators_dra(member: Member, spec: Mapping[str, Any], certainty: Certainty
 
 
 def _operands(settings: Mapping[str, Any]) -> Spec:
-    tolerations = _value(mapping(settings.get("daemonsets")), "tolerations", [_GPU_TOLERATION])
+    tolerations = _value(mapping(settings.get("daemonsets")), "tolerations", [GPU_TOLERATION])
     return {"tolerations": tolerations}
 
 
