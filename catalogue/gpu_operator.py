@@ -1,7 +1,7 @@
 """NVIDIA's GPU Operator on AKS: its Helm chart, and values with which its parts fit together."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
@@ -9,7 +9,7 @@ from typing import Any
 
 from catalogue.device_plugin import GPU_TOLERATION
 from catalogue.mistakes import Mistake, property_path
-from catalogue.scheduling import Taint
+from catalogue.scheduling import tolerations
 
 # When the facts here were true.
 AS_OF = date(2026, 11, 21)
@@ -80,18 +80,17 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
 
 
 def values(
-    driver: str, taints: Iterable[str], users: Mapping[str, Any], *, has_mig: bool
+    driver: str, taints: Sequence[str], users: Mapping[str, Any], *, has_mig: bool
 ) -> dict[str, Any]:
     """Returns the chart's values: those of the profile, and the user's merged into them.
 
     The operands tolerate the taints, besides what the user's values tolerate.
     """
-    derived = [Taint.parse(taint).toleration for taint in dict.fromkeys(taints)]
     merged = _copied(users)
     for path, value in {**_required(driver, has_mig=has_mig), **PROFILES[driver].defaults}.items():
         _put(merged, path, value)
     for path, standard in _TOLERATIONS.items():
-        _put(merged, path, [*map(dict, standard), *derived])
+        _put(merged, path, tolerations(taints, standard))
     return merged
 
 

@@ -18,6 +18,7 @@ from catalogue.nodes import TAINT, TAINT_RULE
 from catalogue.shapes import mapping, mappings, sequence
 
 Spec = Mapping[str, Any]
+Toleration = dict[str, Any]
 
 _NO_TERM = "(an affinity without terms)"
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -69,6 +70,15 @@ class Taint:
     def __str__(self) -> str:
         value = f"={self.value}" if self.value else ""
         return f"{self.key}{value}:{self.effect}"
+
+
+def tolerations(
+    taints: Iterable[str], standard: Iterable[Mapping[str, Any]] = ()
+) -> list[Toleration]:
+    """Returns the standard tolerations and those for the taints of pools, without duplicates."""
+    given = [*map(dict, standard)]
+    derived = (taint.toleration for taint in dict.fromkeys(map(Taint.parse, taints)))
+    return [*given, *(toleration for toleration in derived if toleration not in given)]
 
 
 def untolerated(spec: Spec, taints: Iterable[Taint]) -> list[Taint]:

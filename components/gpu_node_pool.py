@@ -12,11 +12,12 @@ from aks_preview.resources import AgentPool, on_the_wire
 from catalogue import fixed, gpu_operator, kept, rotation
 from catalogue.gpu_resources import GpuResource, gpu_resource
 from catalogue.nodes import DRIVERS, GPU_TAINTS, SPOT_LABEL, SPOT_TAINT, max_surge_beside
+from catalogue.scheduling import Toleration, tolerations
 from catalogue.valid_pools import GPU_POOL, OPERATOR, WARNINGS
 from components.arguments import as_azure_spells_it, check, chosen, rename, true_or_nothing, warn
 from components.live_pools import LivePool
 from components.one_owner import one_owner
-from components.placement import Toleration, node_selector, pod, tolerations
+from components.placement import node_selector, pod
 from components.removed_properties import removed_property_hooks
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import RULES_OF_PARTS, SharingArgs

@@ -13,10 +13,11 @@ from catalogue.device_plugin import GPU_TOLERATION
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
 from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import POOL_LABEL
+from catalogue.scheduling import Toleration
 from catalogue.valid import mistakes
 from components.arguments import as_azure_spells_it, found_mistakes, known, refuse
 from components.gpu_node_pool import GpuNodePool
-from components.placement import FOR_NEW_NODES, Toleration, toleration_args
+from components.placement import FOR_NEW_NODES, toleration_args
 from components.sharing import RULES_OF_PARTS, SharingArgs, TimeSlicingArgs, config_file
 
 _NAME = "nvidia-device-plugin-daemonset"

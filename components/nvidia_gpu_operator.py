@@ -96,7 +96,7 @@ class NvidiaGpuOperator(pulumi.ComponentResource):
             timeout=args.timeout_seconds,
             values=pulumi.Output.all(taints, args.values).apply(
                 lambda known: gpu_operator.values(
-                    args.driver, chain(*known[0]), known[1], has_mig=has_mig
+                    args.driver, [*chain(*known[0])], known[1], has_mig=has_mig
                 )
             ),
             opts=pulumi.ResourceOptions(parent=self),

@@ -1,6 +1,6 @@
 """Tolerations, node selectors and an example for the pods of GPU node pools."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -11,9 +11,7 @@ from catalogue import rotation
 from catalogue.device_plugin import GPU
 from catalogue.images import VECTOR_ADD
 from catalogue.nodes import POOL_LABEL
-from catalogue.scheduling import Taint
-
-Toleration = dict[str, Any]
+from catalogue.scheduling import Toleration, tolerations
 
 # For resources whose pods may need a new node: the cluster autoscaler waits 15 minutes for a node,
 # and then the driver and a CUDA image follow. Pulumi's default is 10 minutes.
@@ -27,16 +25,12 @@ def toleration_args(
     """Returns the standard tolerations, and those for the taints of several pools."""
 
     def args(taints_of_pools: Sequence[Any]) -> list[core.v1.TolerationArgs]:
-        derived = tolerations(chain(*taints_of_pools))
-        more = [toleration for toleration in derived if toleration not in standard]
-        return [core.v1.TolerationArgs(**toleration) for toleration in [*standard, *more]]
+        return [
+            core.v1.TolerationArgs(**toleration)
+            for toleration in tolerations(chain(*taints_of_pools), standard)
+        ]
 
     return pulumi.Output.from_input(taints).apply(args)
-
-
-def tolerations(taints: Iterable[str]) -> list[Toleration]:
-    """Returns the tolerations that a pod needs for these taints, without duplicates."""
-    return [taint.toleration for taint in dict.fromkeys(map(Taint.parse, taints))]
 
 
 def node_selector(pool_name: str, *, rotates: bool = False) -> dict[str, str]:

@@ -87,6 +87,15 @@ def test_operands_tolerate_the_taints_of_the_operators_pools(deploy: Deploy) -> 
     assert worker[1:] == [OWN, SKU, DEDICATED]
 
 
+def test_operands_tolerate_each_taint_once(deploy: Deploy) -> None:
+    """An empty value is no value: `a=:NoSchedule` and `a:NoSchedule` were tolerated one by one."""
+    taints = ["a=:NoSchedule", "a:NoSchedule", "nvidia.com/gpu:NoSchedule", "a:NoSchedule"]
+    chart_values = values(deploy(lambda: operator(OperatorPoolArgs(node_taints=taints))))
+    once = [OWN, {"key": "a", "operator": "Exists", "effect": "NoSchedule"}]
+    assert chart_values["daemonsets"]["tolerations"] == once
+    assert chart_values["node-feature-discovery"]["worker"]["tolerations"][1:] == once
+
+
 def test_values_of_the_user_are_merged_deeply(deploy: Deploy) -> None:
     mine = {"key": "mine", "operator": "Exists"}
     users = {
