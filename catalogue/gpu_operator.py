@@ -95,7 +95,7 @@ def values(
 
 
 def contradictions(
-    driver: str, users: Mapping[str, Any], path: str, *, has_mig: bool = False
+    driver: str, users: Mapping[str, Any], path: str, *, has_mig: bool
 ) -> Iterator[Mistake]:
     """Yields which of the user's values would break the profile, each with its path."""
     for key in users:
