@@ -91,6 +91,11 @@ class Profile:
             variables["CONFIG_FILE"] = f"{_CONFIG_FOLDER}/{_CONFIG_FILE}"
         return variables
 
+    @property
+    def config(self) -> str:
+        """The plugin's configuration file; empty if it needs none, as its GPUs are not shared."""
+        return config_file(self.time_slicing) if self.time_slicing else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class PluginPoolArgs:
@@ -266,12 +271,12 @@ def _config(
     name: str, group: _Group, namespace: pulumi.Output[str], opts: pulumi.ResourceOptions
 ) -> core.v1.ConfigMap | None:
     """Returns the plugin's configuration file, which only shared GPUs need."""
-    if group.profile.time_slicing is None:
+    if not group.profile.config:
         return None
     return core.v1.ConfigMap(
         f"{name}{group.suffix}",
         metadata=meta.v1.ObjectMetaArgs(name=f"{_NAME}{group.suffix}", namespace=namespace),
-        data={_CONFIG_FILE: config_file(group.profile.time_slicing)},
+        data={_CONFIG_FILE: group.profile.config},
         opts=opts,
     )
 
@@ -303,10 +308,9 @@ def _daemon_set(
             name="device-plugin", host_path=core.v1.HostPathVolumeSourceArgs(path=_SOCKETS)
         )
     ]
-    if config and group.profile.time_slicing:
+    if config:
         # The plugin reads its file only when it starts: a new file has to restart it.
-        text = config_file(group.profile.time_slicing)
-        annotations[_CHECKSUM] = hashlib.sha256(text.encode()).hexdigest()
+        annotations[_CHECKSUM] = hashlib.sha256(group.profile.config.encode()).hexdigest()
         volumes.append(
             core.v1.VolumeArgs(
                 name="config",
