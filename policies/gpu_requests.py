@@ -28,8 +28,12 @@ def has_specialized_image(pool: Pool) -> bool:
 
 def has_managed_gpus(pool: Pool) -> bool:
     """Whether AKS manages the driver and the device plugin."""
-    by_property = nodes.has_managed_gpus({"gpuProfile": pool.part("gpuProfile")})
-    return by_property or is_true(pool.part("tags").get(nodes.MANAGED_GPU_TAG))
+    return has_management_mode(pool) or is_true(pool.part("tags").get(nodes.MANAGED_GPU_TAG))
+
+
+def has_management_mode(pool: Pool) -> bool:
+    """Whether AKS manages them by the pool's GPU profile, not by the older tag."""
+    return nodes.has_managed_gpus({"gpuProfile": pool.part("gpuProfile")})
 
 
 def driver_is_left_out(pool: Pool) -> bool:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from catalogue.device_plugin import NO_STRATEGY
-from catalogue.nodes import has_managed_gpus as is_managed
 from catalogue.shapes import mapping
 from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
@@ -17,7 +16,12 @@ from policies.gpu_nodes import (
     nvidia_pools,
     pools_in,
 )
-from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
+from policies.gpu_requests import (
+    driver_by_aks,
+    has_managed_gpus,
+    has_management_mode,
+    has_specialized_image,
+)
 from policies.gpu_software import Software, software_in, some_change_others
 from policies.pools import nvidia_gpus
 from policies.scheduling import chosen, untolerated
@@ -136,7 +140,7 @@ def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[Weigh
         if not profile or profile.lower() == "none":
             return
         has = f"{pool.label} has {pool.name_of('gpuInstanceProfile')} {profile}, but"
-        if is_managed({"gpuProfile": pool.part("gpuProfile")}):
+        if has_management_mode(pool):
             settings = mapping(pool.part("gpuProfile").get("nvidia"))
             if str(settings.get("migStrategy") or NO_STRATEGY).lower() == NO_STRATEGY:
                 yield (

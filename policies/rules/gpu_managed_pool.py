@@ -7,7 +7,7 @@ the cluster and what is on it may have been created already. The older tag
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from catalogue.nodes import has_managed_gpus
+from policies.gpu_requests import has_management_mode
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
@@ -22,7 +22,7 @@ from policies.rule import Findings, PoolRule, Settings
     tags=("gpu", "aks"),
 )
 def gpu_managed_pool(pool: Pool, _: Settings) -> Findings:
-    if not has_managed_gpus({"gpuProfile": pool.part("gpuProfile")}):
+    if not has_management_mode(pool):
         return
     if any(one.autoscaled for one in pool.gpu_machines()):
         yield (
