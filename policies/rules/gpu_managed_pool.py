@@ -1,8 +1,8 @@
 """Pools whose GPUs AKS manages are not autoscaled.
 
-AKS refuses a pool with `gpuProfile.nvidia.managementMode: Managed` and the cluster autoscaler, when
-the cluster and what is on it may have been created already. The older tag
-`EnableManagedGPUExperience` is not judged.
+AKS does not support the cluster autoscaler on pools with `gpuProfile.nvidia.managementMode:
+Managed`. Without the rule that shows only when AKS is asked for the pool, after the cluster and
+what is on it may have been created. The older tag `EnableManagedGPUExperience` is not judged.
 """
 
 from pulumi_policy import EnforcementLevel, Severity
@@ -26,6 +26,6 @@ def gpu_managed_pool(pool: Pool, _: Settings) -> Findings:
         return
     if any(one.autoscaled for one in pool.gpu_machines()):
         yield (
-            "has gpuProfile.nvidia.managementMode Managed and is autoscaled, which AKS refuses. "
-            f"Remove {pool.scaled_by}, minCount and maxCount, or managementMode."
+            "has gpuProfile.nvidia.managementMode Managed and is autoscaled, which AKS does not "
+            f"support. Remove {pool.scaled_by}, minCount and maxCount, or managementMode."
         )

@@ -10,7 +10,7 @@ from tests.policies.pool_variants import CPU, pool_cases
 UNMANAGED: dict[str, Any] = {"gpuProfile": {"nvidia": {"managementMode": "Unmanaged"}}}
 SCALED: dict[str, Any] = {"enableAutoScaling": True}
 REFUSED: list[tuple[str, ...]] = [
-    ("is autoscaled, which AKS refuses", "Remove enableAutoScaling, minCount and maxCount")
+    ("is autoscaled, which AKS does not support", "Remove enableAutoScaling, minCount and maxCount")
 ]
 
 
