@@ -346,13 +346,13 @@ def _plugins_of(spec: Json) -> dict[str, str]:
 def _config_maps(spec: Json) -> Iterator[str]:
     """Yields the ConfigMaps that are mounted into device plugins."""
     mounted = {
-        mount.get("name")
+        str(mount.get("name"))
         for container in mappings(spec.get("containers"))
         if is_plugin(container)
         for mount in mappings(container.get("volumeMounts"))
     }
     for volume in mappings(spec.get("volumes")):
-        if volume.get("name") in mounted and (name := at(volume, "configMap.name")):
+        if str(volume.get("name")) in mounted and (name := at(volume, "configMap.name")):
             yield str(name)
 
 

@@ -1,9 +1,10 @@
 """Clusters that answer oddly, or not: a verdict that names what could not be read, no traceback."""
 
 import asyncio
+import copy
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -27,8 +28,25 @@ from kube.client import Client
 
 NODES, PODS, SETS = "/api/v1/nodes", "/api/v1/pods", "/apis/apps/v1/daemonsets"
 NAMES = {NODES: "nodes", PODS: "pods", SETS: "DaemonSets"}
-PLUGIN = {"name": "ctr", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}
-SPEC = {"containers": [PLUGIN], "nodeName": "n0", "tolerations": [{"operator": "Exists"}]}
+PLUGIN: Mapping[str, Any] = {
+    "name": "ctr",
+    "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0",
+    "volumeMounts": [{"name": "config", "mountPath": "/config"}],
+}
+SPEC = {
+    "containers": [PLUGIN],
+    "volumes": [{"name": "config", "configMap": {"name": "sharing"}}],
+    "nodeName": "n0",
+    "tolerations": [{"operator": "Exists"}],
+}
+CONFIG_MAP = "/api/v1/namespaces/ns/configmaps/sharing"
+SHARING = {
+    "metadata": {
+        "name": "sharing",
+        "creationTimestamp": "2026-11-23T04:00:00Z",
+        "managedFields": [{"time": "2026-11-23T05:00:00Z", "fieldsV1": {"f:data": {}}}],
+    }
+}
 GOOD: Mapping[str, Any] = {
     NODES: {
         "metadata": {
@@ -50,7 +68,9 @@ GOOD: Mapping[str, Any] = {
         "status": {
             "phase": "Running",
             "conditions": [{"type": "PodScheduled", "status": "True"}],
-            "containerStatuses": [{"name": "ctr", "state": {"running": {}}}],
+            "containerStatuses": [
+                {"name": "ctr", "state": {"running": {"startedAt": "2026-11-23T04:30:00Z"}}}
+            ],
         },
     },
     SETS: {"metadata": {"name": "d", "namespace": "ns"}, "spec": {"template": {"spec": SPEC}}},
@@ -206,26 +226,36 @@ ODD: st.SearchStrategy[Any] = st.one_of(
 
 @st.composite
 def bent(draw: st.DrawFn, value: Any) -> Any:
-    """A value in which something is missing, or is something else."""
-    if not isinstance(value, dict | list) or not value or draw(st.integers(0, 5)) == 0:
-        return draw(ODD)
-    if isinstance(value, list):
-        return [draw(bent(value[0])), *value[1:]]
-    key = draw(st.sampled_from(sorted(value)))
-    if draw(st.integers(0, 3)) == 0:
-        return {name: member for name, member in value.items() if name != key}
-    return {**value, key: draw(bent(value[key]))}
+    """A value in which something, as likely at any depth, is missing or is something else."""
+    *parents, last = draw(st.sampled_from([("", *place) for place in _places(value)]))
+    part: Any = {"": copy.deepcopy(value)}
+    root = part
+    for name in parents:
+        part = part[name]
+    if last != "" and isinstance(part, dict) and draw(st.integers(0, 3)) == 0:
+        del part[last]
+    else:
+        part[last] = draw(ODD)
+    return root[""]
+
+
+def _places(value: Any) -> Iterator[tuple[Any, ...]]:
+    """Yields where the value's parts are: the keys and the indexes that lead to each."""
+    yield ()
+    if isinstance(value, dict | list):
+        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from ((name, *place) for place in _places(part))
 
 
 class Canned(Client):
     """A cluster without a network."""
 
-    def __init__(self, objects: Mapping[str, list[Any]]) -> None:
+    def __init__(self, objects: Mapping[str, Any]) -> None:
         self._objects = objects
 
     async def request(self, method: str, path: str, *_: Any) -> bytes:
         assert method == "GET"
-        return json.dumps({"items": self._objects.get(path, [])}).encode()
+        return json.dumps(self._objects.get(path, {"items": []})).encode()
 
 
 @settings(
@@ -236,10 +266,13 @@ class Canned(Client):
 @given(st.data())
 def test_objects_of_any_shape_end_in_a_verdict(data: st.DataObject) -> None:
     """A capacity that is no whole number, and conditions without a type, were tracebacks."""
-    path = data.draw(st.sampled_from(list(GOOD)))
-    item = data.draw(bent(GOOD[path]))
+    path: str = data.draw(st.sampled_from([*GOOD, CONFIG_MAP]))
     examination = Examination()
-    objects = {**{name: [good] for name, good in GOOD.items()}, path: [item, GOOD[path]]}
+    objects = {name: {"items": [good]} for name, good in GOOD.items()} | {CONFIG_MAP: SHARING}
+    if path == CONFIG_MAP:
+        objects[path] = data.draw(bent(SHARING))
+    else:
+        objects[path] = {"items": [data.draw(bent(GOOD[path])), GOOD[path]]}
 
     @asynccontextmanager
     async def opened(*_: Any) -> AsyncIterator[Client]:
