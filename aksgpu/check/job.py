@@ -32,6 +32,8 @@ _CLEAN_UP_SECONDS = 20.0
 _SECONDS_BETWEEN_LOOKS = 5.0
 # How much longer the cluster keeps the job, if this process is killed before it deletes it.
 _GRACE_SECONDS = 120
+# The condition of pods that the cluster ends, not themselves.
+_EVICTED = "DisruptionTarget"
 # The kubelet has failed more than once, or does not try at all.
 _HOPELESS = ("ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
 
@@ -117,7 +119,6 @@ class SampleJob:
         self._next_look = 0.0
         self._hopeless_since: float | None = None
         self._waits_for = ""
-        self._pod: Json | None = None
         self.name = f"aksgpu-check-{uuid.uuid4().hex[:8]}"
         self.stage = "created"
         self.node: str | None = None
@@ -159,19 +160,24 @@ class SampleJob:
         """Waits until the job ends; why it failed, if it did."""
         while True:
             pods = await self._api.list(_PODS, labelSelector=f"app={self.name}")
-            if pods:
-                self._pod = pods[-1]
-                if hopeless := await self._follow(self._pod):
-                    return hopeless
-                phase = at(self._pod, "status.phase")
-                if phase == "Succeeded":
-                    return self._of_success()
-                reason = cluster_view.trouble(self._pod)
-                if phase == "Failed" or reason.startswith(_HOPELESS):
-                    return self._of_failure(reason)
-            elif ended := await self._ended_without_pod():
-                return ended
+            pod = max(pods, key=_recency, default=None)
+            if end := await (self._end_without_pod() if pod is None else self._end_of(pod)):
+                return end.finding
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _end_of(self, pod: Json) -> "_End | None":
+        """How the job ends with its last pod; None if it goes on."""
+        if _is_evicted(pod):
+            node = at(pod, "spec.nodeName")
+            self._reach("evicted", f"It was evicted from {node}, and starts again.")
+            return None
+        if hopeless := await self._follow(pod):
+            return _End(hopeless)
+        phase, reason = at(pod, "status.phase"), cluster_view.trouble(pod)
+        if phase == "Succeeded":
+            return _End(self._of_success())
+        is_over = phase == "Failed" or reason.startswith(_HOPELESS)
+        return _End(self._of_failure(reason)) if is_over else None
 
     async def _follow(self, pod: Json) -> Finding | None:
         """Tells how far the pod has got, or why it gets no place."""
@@ -223,15 +229,18 @@ class SampleJob:
         if (parsed := self.parsed_log).step is not None:
             self._progress.update(f"Step {parsed.step} of {_STEPS}, accuracy {parsed.accuracy}")
 
-    async def _ended_without_pod(self) -> Finding | None:
-        """The job may have been deleted, or a quota may leave it without a pod."""
+    async def _end_without_pod(self) -> "_End | None":
+        """The pod may have gone with its node, or not been created because of a quota."""
         try:
             job = await self._api.get(f"{_JOBS}/{self.name}")
         except ApiError as error:
-            return self._of_failure(f"it is gone ({error})")
-        if not is_true(job, "Failed"):
-            return None
-        return self._of_failure(str(conditions(job)["Failed"].get("message") or "Failed"))
+            return _End(self._of_failure(f"it is gone ({error})"))
+        if is_true(job, "Complete"):
+            return _End(self._of_success())
+        if is_true(job, "Failed"):
+            reason = conditions(job)["Failed"].get("message") or "Failed"
+            return _End(self._of_failure(str(reason)))
+        return None
 
     def _of_success(self) -> Finding | None:
         self.stage = "succeeded"
@@ -302,6 +311,10 @@ class SampleJob:
             "spec": {
                 # One attempt: its pod and log can be read afterwards.
                 "backoffLimit": 0,
+                # A pod whose node goes, to an upgrade, the autoscaler or a price, is no attempt.
+                "podFailurePolicy": {
+                    "rules": [{"action": "Ignore", "onPodConditions": [{"type": _EVICTED}]}]
+                },
                 # The cluster deletes the job if this process is killed first.
                 "activeDeadlineSeconds": int(seconds) + _GRACE_SECONDS,
                 "ttlSecondsAfterFinished": _GRACE_SECONDS,
@@ -317,6 +330,13 @@ class SampleJob:
         }
 
 
+@dataclass(frozen=True)
+class _End:
+    """The end of a job: why it failed, if it did."""
+
+    finding: Finding | None
+
+
 def container_of(sample: str, resource: str) -> Json:
     """The sample's container, which requests one unit of the GPU resource."""
     chosen = SAMPLES[sample]
@@ -327,6 +347,16 @@ def container_of(sample: str, resource: str) -> Json:
         "resources": {"limits": {resource: 1}},
     }
     return {**container, "args": [*chosen.args]} if chosen.args else container
+
+
+def _recency(pod: Json) -> tuple[bool, str]:
+    """Orders the pods of a job: the last one is the one that counts."""
+    return not _is_evicted(pod), str(at(pod, "metadata.creationTimestamp"))
+
+
+def _is_evicted(pod: Json) -> bool:
+    """Whether a pod ended with its node's end, or another pod took its place."""
+    return is_true(pod, _EVICTED) and at(pod, "status.phase") != "Succeeded"
 
 
 def _has_started(pod: Json) -> bool:

@@ -46,12 +46,23 @@ class Autoscaler:
         limits = state.pool.limits
         if limits is None:
             return state.pool.count
-        growth, shrinkage = self._growth(state), self._shrinkage(state)
-        target = state.pool.count + (growth or -shrinkage)
+        growth, is_awaited = self._growth(state)
+        self._note_idle_nodes(state, is_awaited=is_awaited)
+        own = [each for each in state.nodes if not nodes.is_surge(each)]
+        staying = _names(each for each in own if not nodes.is_going(each))
+        target = state.pool.count + growth
+        # Until the last decision is carried out, its nodes still look idle.
+        if not growth and len(staying) == state.pool.count:
+            target -= len(staying & self.idle_nodes)
+        # A node that was to go, and to which a pod has come, counts again.
+        target = max(target, len(staying - self.idle_nodes))
         return max(limits.least, min(limits.most, target))
 
-    def _growth(self, state: PoolState) -> int:
-        """Returns how many nodes the pending pods need beyond those that are starting."""
+    def _growth(self, state: PoolState) -> tuple[int, bool]:
+        """Returns how many nodes the pending pods need beyond those that are starting.
+
+        And whether pods wait for these, or for nodes that are there.
+        """
         node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
         size = find(state.pool.vm_size)
         count = size.devices if size and size.is_nvidia else 0
@@ -66,7 +77,7 @@ class Autoscaler:
         # The scheduler may not have used a node yet that has just become ready.
         rooms = [_free_resources(ready_node, state.pods) for ready_node in complete]
         rooms += [whole] * (state.pool.count - len(complete))
-        present = len(rooms)
+        present, is_awaited = len(rooms), False
         waiting = [pod for pod in state.pods if is_unplaced(pod) and fits(pod, node)]
         for requests in filter(None, map(_requests_of, waiting)):
             place = next((i for i, room in enumerate(rooms) if _has(room, requests)), len(rooms))
@@ -74,26 +85,20 @@ class Autoscaler:
                 if not _has(whole, requests):
                     continue  # no node of this pool will ever do
                 rooms.append(whole)
+            is_awaited |= place < present
             rooms[place] = _without(rooms[place], requests)
-        return len(rooms) - present
+        return len(rooms) - present, is_awaited
 
-    def _shrinkage(self, state: PoolState) -> int:
-        now = time.monotonic()
-        names = {node["metadata"]["name"] for node in state.nodes}
+    def _note_idle_nodes(self, state: PoolState, *, is_awaited: bool) -> None:
+        now, names = time.monotonic(), _names(state.nodes)
         busy = {pod["spec"].get("nodeName") for pod in state.pods if keeps_node(pod)}
-        idle = {
-            node["metadata"]["name"]
-            for node in state.nodes
-            if nodes.is_ready(node) and not nodes.is_going(node)
-        } - busy
+        ready = [each for each in state.nodes if nodes.is_ready(each) and not nodes.is_going(each)]
+        idle = set() if is_awaited else _names(ready) - busy
         for name in names - idle:
             self._idle_since.pop(name, None)
         since = {name: self._idle_since.setdefault(name, now) for name in idle}
         ripe = {name for name in idle if now - since[name] >= self._patience}
         self.idle_nodes = (self.idle_nodes - names) | ripe
-        staying = [node for node in state.nodes if not nodes.is_going(node)]
-        # Until the last decision is carried out, its nodes still look idle.
-        return len(ripe) if len(staying) == state.pool.count else 0
 
 
 def is_unplaced(pod: Json) -> bool:
@@ -117,6 +122,10 @@ def fits(pod: Json, node: Json) -> bool:
     taints = map(Taint.of, node["spec"].get("taints", ()))
     # No pod can select a future node by its name.
     return selects(pod["spec"], labels.get, name="") and not untolerated(pod["spec"], taints)
+
+
+def _names(present: Iterable[Json]) -> set[str]:
+    return {node["metadata"]["name"] for node in present}
 
 
 def _free_resources(node: Json, pods: Iterable[Json]) -> Amounts:

@@ -55,6 +55,9 @@ PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
 SETBACK_SECONDS, LONGEST_SETBACK = 1.0, 60.0
 # How long a repeated failure is not logged again.
 QUIET_SECONDS = 60.0
+# How long a node is idle at least, at any time scale, so that a look twice a second sees how its
+# last pod ended.
+SHORTEST_IDLE = 2.0
 # The shortest wait for a drain, at any time scale.
 SHORTEST_STANDSTILL = 45.0
 SERVERS_FAULT = 500
@@ -108,7 +111,7 @@ class Cluster:
         self._obstacles: dict[tuple[str, str], str] = {}
         self._clock = Clock()
         self._plugins = Plugins()
-        self._autoscaler = Autoscaler(time_scale)
+        self._autoscaler = Autoscaler(max(time_scale, SHORTEST_IDLE / autoscaler.IDLE_SECONDS))
         self._pools: dict[str, DesiredPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
         # Until when not to log_line again, by what failed and how.
@@ -262,7 +265,8 @@ class Cluster:
             node = nodes.new_node(cluster, pool, new.index, self._era, port, surge=new.is_surge)
             self.nodes.put(await self._api.post(LIST_NODES, node))
         for node in step.leave:
-            how = nodes.WITH_ITS_POOL if pool.is_going else nodes.ALONE
+            alone = nodes.AS_IDLE if step.are_idle else nodes.ALONE
+            how = nodes.WITH_ITS_POOL if pool.is_going else alone
             mark = {"annotations": {nodes.GOING: how}}
             await self._patch_node(node, {"metadata": mark, "spec": {"unschedulable": True}})
         for node in present:
@@ -276,11 +280,20 @@ class Cluster:
         return step.is_done
 
     async def _taken_back(self, node: Json) -> Json:
-        """Returns a node; one whose pool could not be deleted takes pods again."""
-        if not nodes.goes_with_its_pool(node):
+        """Returns a node, which takes pods again if its pool stays, or pods have come to it."""
+        if not (
+            nodes.goes_with_its_pool(node)
+            or (nodes.goes_as_idle(node) and await self._keeps_pods(node))
+        ):
             return node
         patch = {"metadata": {"annotations": {nodes.GOING: None}}, "spec": {"unschedulable": None}}
         return await self._patch_node(node, patch)
+
+    async def _keeps_pods(self, node: Json) -> bool:
+        """Whether pods need a node; the API server knows that before its watch tells it."""
+        name = node["metadata"]["name"]
+        pods = await self._api.list(LIST_PODS, fieldSelector=f"spec.nodeName={name}")
+        return any(map(autoscaler.keeps_node, pods))
 
     async def _empty(self, node: Json, *, by_force: bool) -> None:
         """Evicts the pods of a node that is to be removed, and then removes the node."""

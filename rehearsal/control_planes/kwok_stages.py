@@ -38,6 +38,11 @@ _IS_GATED = (
 _SANDBOX = f'.status.conditions.[] | select( .type == "{SANDBOX_READY}" )'
 _STARTED = ".status.startTime"
 _DELETED = ".metadata.deletionTimestamp"
+_OWNER = ".metadata.ownerReferences.[].kind"
+_ENDED_OR_NO_JOB = (
+    'select( ( [ .metadata.ownerReferences[]?.kind ] | index( "Job" ) | not ) '
+    'or ( .status.phase == "Succeeded" or .status.phase == "Failed" ) ) | "ended"'
+)
 
 _NODE_READY = """
 {{ $now := Now | Quote }}
@@ -225,13 +230,27 @@ def configuration(time_scale: float) -> str:
             [
                 there,
                 _key(_PHASE, "In", "Running"),
-                _key(".metadata.ownerReferences.[].kind", "In", "Job"),
+                _key(_OWNER, "In", "Job"),
                 _key(_IS_ENDED_HERE, "DoesNotExist"),
             ],
             {"statusTemplate": _POD_COMPLETED},
             JOB * time_scale,
         ),
-        _stage("pod-deleted", [_key(_DELETED, "Exists")], {"delete": True}),
+        # The controller of jobs waits for the end of a deleted pod, which its kubelet reports.
+        _stage(
+            "pod-stopped",
+            [
+                _key(_DELETED, "Exists"),
+                _key(_OWNER, "In", "Job"),
+                _key(_PHASE, "NotIn", "Succeeded", "Failed"),
+            ],
+            {"statusTemplate": "phase: Failed"},
+        ),
+        _stage(
+            "pod-deleted",
+            [_key(_DELETED, "Exists"), _key(_ENDED_OR_NO_JOB, "Exists")],
+            {"delete": True},
+        ),
     ]
     return yaml.safe_dump_all(stages, sort_keys=False)
 

@@ -27,7 +27,7 @@ SURGE = "rehearsal.aks-gpu/surge"
 GOING = "rehearsal.aks-gpu/going"
 # The reasons of conditions that the script of faults sets and lifts.
 SCRIPTED, LIFTED = "ScriptedFault", "ScriptedFaultLifted"
-ALONE, WITH_ITS_POOL = "true", "with-its-pool"
+ALONE, AS_IDLE, WITH_ITS_POOL = "true", "as-idle", "with-its-pool"
 
 SUBNET = ipaddress.ip_network("10.224.0.0/16")
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -295,6 +295,11 @@ def is_going(node: Json) -> bool:
 
 def goes_with_its_pool(node: Json) -> bool:
     return bool(node["metadata"].get("annotations", {}).get(GOING) == WITH_ITS_POOL)
+
+
+def goes_as_idle(node: Json) -> bool:
+    """Whether it goes because the autoscaler has no pods for it."""
+    return bool(node["metadata"].get("annotations", {}).get(GOING) == AS_IDLE)
 
 
 def settings_patch(node: Json, pool: DesiredPool) -> Json | None:

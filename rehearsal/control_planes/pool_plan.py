@@ -27,6 +27,8 @@ class Step:
 
     create: list[NewNode] = field(default_factory=list)
     leave: list[Json] = field(default_factory=list)
+    # Whether those that leave do so only as long as no pod needs them.
+    are_idle: bool = False
     is_done: bool = False
 
 
@@ -43,8 +45,12 @@ def step(pool: DesiredPool, present: Sequence[Json], idle: Collection[str], era:
     old = [node for node in regular if nodes.version(node) != pool.version]
     if len(regular) > pool.count:
         # Idle ones first, then the youngest.
-        going = sorted(regular, key=lambda node: node["metadata"]["name"] in idle)
-        return Step(leave=going[pool.count :])
+        going = sorted(regular, key=lambda node: node["metadata"]["name"] in idle)[pool.count :]
+        # The autoscaler leaves a node to which a pod has come since; an operation drains it.
+        if pool.limits and not pool.operation:
+            going = [node for node in going if node["metadata"]["name"] in idle]
+            return Step(leave=going, are_idle=True)
+        return Step(leave=going)
     indices = _free_indices(present, era)
     is_upgrading = bool(old or surge)
     if len(regular) < pool.count and not (is_upgrading and len(staying) < len(present)):

@@ -30,13 +30,28 @@ NO_PLACE: dict[str, Any] = {
     },
 }
 PULLING: dict[str, Any] = {"spec": {"nodeName": "n0"}, "status": {"phase": "Pending"}}
+EVICTED: dict[str, Any] = {
+    "spec": {"nodeName": "n0"},
+    "status": {
+        "phase": "Failed",
+        "conditions": [{"type": "DisruptionTarget", "status": "True"}],
+    },
+}
+# The pods of the job.
+Look = dict[str, Any] | list[dict[str, Any]]
+RUNNING: dict[str, Any] = {
+    "spec": {"nodeName": "n0"},
+    "status": {"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]},
+}
+FAILED: dict[str, Any] = {"spec": {"nodeName": "n1"}, "status": {"phase": "Failed"}}
 
 
 class Played(Client):
-    """One look after the other at the pod of the job; after the last one its time is over."""
+    """One look after the other at the pods of the job; after the last one its time is over."""
 
-    def __init__(self, pods: Sequence[dict[str, Any]]) -> None:
-        self._looks = iter(pods)
+    def __init__(self, looks: Sequence[Look], job: dict[str, Any] | None) -> None:
+        self._looks = iter(looks)
+        self._job = job
         self.deleted = False
 
     async def request(self, method: str, path: str, *_: Any) -> bytes:
@@ -44,10 +59,17 @@ class Played(Client):
             self.deleted = True
         if self.deleted:
             raise ApiError(NOT_FOUND, {})
+        if method == "GET" and path.endswith("/log"):
+            return b"Found device 0 with properties: name: T4"
+        if method == "GET" and "/jobs/" in path and self._job:
+            return json.dumps({"status": {"conditions": [self._job]}}).encode()
         if method == "GET" and path.endswith("/pods"):
-            if (pod := next(self._looks, None)) is None:
+            if (look := next(self._looks, None)) is None:
                 raise TimeoutError
-            return json.dumps({"items": [{"metadata": {"name": "p"}, **pod}]}).encode()
+            pods = look if isinstance(look, list) else [look]
+            return json.dumps(
+                {"items": [{"metadata": {"name": "p"}, **pod} for pod in pods]}
+            ).encode()
         return b"{}"
 
 
@@ -57,7 +79,11 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(
-    pods: Sequence[dict[str, Any]], *, outlook: Outlook = WAITS, settle: float = 0.0
+    looks: Sequence[Look],
+    *,
+    ended: dict[str, Any] | None = None,
+    outlook: Outlook = WAITS,
+    settle: float = 0.0,
 ) -> tuple[SampleJob, list[str]]:
     """The job at its end, and what was told of its progress."""
     messages: list[str] = []
@@ -66,7 +92,7 @@ def run(
     async def look_around() -> Outlook:
         return outlook
 
-    api = Played(pods)
+    api = Played(looks, ended)
     job = SampleJob(api, {}, [], progress, look_around, settle)
     asyncio.run(job.run(600.0))
     assert api.deleted
@@ -115,3 +141,25 @@ def test_a_job_that_seems_unschedulable_gets_time_to_settle() -> None:
     assert IN_VAIN.never in messages
     assert job.finding is not None
     assert "got no GPU in 600 s" in job.finding.what
+
+
+@pytest.mark.parametrize("in_both_orders", [False, True])
+def test_an_evicted_pod_is_not_the_end_of_the_job(in_both_orders: bool) -> None:
+    """On its last node before the autoscaler took that away, the job "failed: backoff limit"."""
+    pods = [EVICTED, PULLING]
+    job, messages = run([PULLING, EVICTED, pods[::-1] if in_both_orders else pods, FAILED])
+    assert messages.count("It was evicted from n0, and starts again.") == 1
+    assert job.finding is not None
+    assert (job.finding.cause, job.finding.node) == (Cause.JOB_FAILED, "n1")
+
+
+@pytest.mark.parametrize("how", ["Complete", "Failed"])
+def test_a_job_ends_without_its_pod(how: str) -> None:
+    """A pod went with its node, right after its end; the check waited 900 s for another one."""
+    condition = {"type": how, "status": "True", "message": "why"}
+    job, _ = run([RUNNING, []], ended=condition)
+    if how == "Complete":
+        assert (job.stage, job.finding) == ("succeeded", None)
+    else:
+        assert job.finding is not None
+        assert job.finding.what.endswith("failed: why")

@@ -1,5 +1,8 @@
 """Each cause made for real, on a control plane of the rehearsal: what the check says of it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from aksgpu.check.job import SampleJob
@@ -323,6 +326,29 @@ def test_the_sample_job_reports_its_device(site: Site) -> None:
     assert checked.code == 0
     assert checked.document["job"]["stage"] == "succeeded"
     assert checked.document["job"]["log"][-2:] == ["Test PASSED", "Done"]
+
+
+def test_an_evicted_job_starts_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a spot node, an upgrade, or the autoscaler: it "failed: backoff limit"."""
+    site.pool()
+    site.cluster.install_plugin()
+    follow, evicted = SampleJob._follow, list[str]()
+
+    async def and_evict_once(job: SampleJob, pod: Mapping[str, Any]) -> Finding | None:
+        if pod["spec"].get("nodeName") and not evicted:
+            metadata = {key: pod["metadata"][key] for key in ("name", "namespace")}
+            eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
+            path = f"/api/v1/namespaces/default/pods/{metadata['name']}/eviction"
+            site.kubectl("create", "--raw", path, "-f", "-", content=eviction)
+            evicted.append(metadata["name"])
+        return await follow(job, pod)
+
+    monkeypatch.setattr(SampleJob, "_follow", and_evict_once)
+    checked = site.check(job=True)
+    assert evicted
+    assert checked.code == 0, checked.printed
+    assert checked.document["job"]["stage"] == "succeeded"
+    assert jobs(site) == ""
 
 
 def test_a_cuda_mismatch_of_the_sample_job_is_reported(site: Site) -> None:

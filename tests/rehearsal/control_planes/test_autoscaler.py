@@ -254,6 +254,25 @@ def test_a_scale_down_ends_before_the_next_one_starts() -> None:
     assert scaler.count(PoolState(CLUSTER, pool(count=1), present, [busy])) == 1
 
 
+def test_a_node_that_a_pod_waits_for_is_not_idle() -> None:
+    """A GPU node went in the moment between its device plugin and the pod that it came for."""
+    scaler = Autoscaler(0.0)
+    assert scaler.count(PoolState(CLUSTER, pool(count=1), [node()], [pod()])) == 1
+    # No node of this pool will do.
+    assert scaler.count(PoolState(CLUSTER, pool(count=1), [node()], [pod("9")])) == 0
+
+
+def test_a_node_that_is_kept_counts_again() -> None:
+    """A pod came to it between the decision and its end."""
+    scaler = Autoscaler(0.0)
+    assert scaler.count(PoolState(CLUSTER, pool(count=1), [node()], [])) == 0
+    busy = pod(node=node()["metadata"]["name"])
+    assert scaler.count(PoolState(CLUSTER, pool(count=0), [node()], [busy])) == 1
+    surge = node(1)
+    surge["metadata"]["annotations"][nodes.SURGE] = "true"
+    assert scaler.count(PoolState(CLUSTER, pool(count=1), [node(), surge], [busy])) == 1
+
+
 def test_daemon_set_pods_and_finished_pods_leave_a_node_idle() -> None:
     name = node()["metadata"]["name"]
     daemon, over = pod(node=name), pod(node=name)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rehearsal.control_planes import nodes, pool_plan
-from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, Limits
 from rehearsal.control_planes.pool_plan import NewNode
 
 CLUSTER = DesiredCluster(
@@ -55,6 +55,16 @@ def test_surplus_nodes_are_removed_idle_ones_first() -> None:
     assert leaving(step(pool(), *present, idle=(idle,))) == [0]
     # One that goes already counts no more.
     assert leaving(step(pool(), node(0), node(1), node(2, going=True))) == []
+
+
+def test_the_autoscaler_removes_idle_nodes_only() -> None:
+    """It drained nodes to which pods had come since its decision; a user's change does drain."""
+    present, limits = [node(0), node(1), node(2)], Limits(least=0, most=3)
+    names = tuple(each["metadata"]["name"] for each in present)
+    assert leaving(step(pool(count=1, limits=limits), *present)) == []
+    assert leaving(step(pool(count=1, limits=limits), *present, idle=names[:1])) == [0]
+    assert leaving(step(pool(count=1, limits=limits, operation="o"), *present)) == [1, 2]
+    assert not step(pool(count=1, limits=limits), *present).is_done
 
 
 def test_a_deleted_pool_removes_all_nodes() -> None:
