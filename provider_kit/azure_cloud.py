@@ -62,7 +62,8 @@ PUBLIC_CLOUD = AzureCloud(
 async def azure_cloud(configuration: Configuration, authorities: Path | None = None) -> AzureCloud:
     """Returns the configured cloud, by metadata host or name. The default is the public cloud.
 
-    `authorities` is a file of certificates to trust instead of the machine's.
+    `authorities` is a file of certificates to trust instead of the machine's: those of a cloud on
+    this machine.
     """
     host = configuration.text("metadataHost")
     environment = configuration.text("environment").lower()
@@ -87,15 +88,22 @@ async def _read_metadata(host: str, authorities: Path | None) -> AzureCloud:
         ) from error
 
 
+def trusting(authorities: Path | None) -> dict[str, Any]:
+    """Returns the options of a client of the Azure SDK that trusts these authorities."""
+    if authorities is None:
+        return {}
+    # The environment may have a proxy, from which the cloud on this machine cannot be reached.
+    return {"connection_verify": str(authorities), "use_env_settings": False}
+
+
 async def _answer(
     url: str,
     authorities: Path | None = None,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
     """Returns a server's JSON response. Retries temporary errors for half a minute."""
-    trust: dict[str, Any] = {"connection_verify": str(authorities)} if authorities else {}
     client: AsyncPipelineClient[HttpRequest, AsyncHttpResponse] = AsyncPipelineClient(
-        url, policies=[AsyncRetryPolicy(**_PATIENCE)], **_PATIENCE, **trust
+        url, policies=[AsyncRetryPolicy(**_PATIENCE)], **_PATIENCE, **trusting(authorities)
     )
     async with client, asyncio.timeout(_SECONDS):
         answer = await client.send_request(HttpRequest("GET", url, headers=dict(headers)))
@@ -157,7 +165,7 @@ def _sdk_credential(
         # Discovery asks the public cloud, which does not know the authorities of other clouds.
         "disable_instance_discovery": cloud != PUBLIC_CLOUD,
         **_TIMEOUTS,
-        **({"connection_verify": str(authorities)} if authorities else {}),
+        **trusting(authorities),
     }
     if configuration.is_on("useOidc"):
         source, token = assertion(configuration, authorities), [""]

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from catalogue.today import TODAY_VARIABLE
@@ -47,6 +48,20 @@ PLUG_INS = KUBELOGIN.with_name("plug_ins")
 
 
 Say = Callable[[str], None]
+
+# Clients in Python and gRPC go through the user's proxy to this machine itself. Some read only the
+# one name, some only the other.
+_PROXY_EXCEPTIONS = ("NO_PROXY", "no_proxy")
+_THIS_MACHINE = ("localhost", "127.0.0.1")
+# What the user may have set to sign in to the real Azure goes before a secret.
+_NO_OTHER_SIGN_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "ARM_USE_OIDC": "false",
+        "ARM_USE_MSI": "false",
+        "ARM_CLIENT_CERTIFICATE_PATH": "",
+        "AZURE_CLIENT_CERTIFICATE_PATH": "",
+    }
+)
 
 
 class CloudError(Exception):
@@ -79,6 +94,8 @@ class Cloud:
         today = {TODAY_VARIABLE: str(self.era.day)} if self.era is Era.ARTICLE else {}
         return {
             **today,
+            **_past_proxies(os.environ),
+            **_NO_OTHER_SIGN_IN,
             "ARM_METADATA_HOSTNAME": self.url.removeprefix("https://"),
             "ARM_SUBSCRIPTION_ID": self.subscription,
             "ARM_TENANT_ID": self.tenant,
@@ -110,6 +127,21 @@ class Cloud:
         see rehearsal/arm/offer_script.py.
         """
         write_json(Home(self.home).offers, dict(script))
+
+
+def _past_proxies(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables with which clients reach this machine without the user's proxy."""
+    users = [environment.get(name, "") for name in _PROXY_EXCEPTIONS]
+    return {
+        name: _with_this_machine(own or next(filter(None, users), ""))
+        for name, own in zip(_PROXY_EXCEPTIONS, users, strict=True)
+    }
+
+
+def _with_this_machine(exceptions: str) -> str:
+    listed = {each.strip() for each in exceptions.split(",")}
+    missing = () if "*" in listed else (host for host in _THIS_MACHINE if host not in listed)
+    return ",".join(filter(None, [exceptions, *missing]))
 
 
 @dataclass(frozen=True)

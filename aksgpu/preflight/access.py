@@ -22,7 +22,7 @@ from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.preflight.price_list import Client, price_list_url
 from catalogue.today import today
-from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
+from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential, trusting
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
@@ -118,9 +118,7 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
 
     subscription = access.configuration.required("subscriptionId")
     cloud = await _cloud(access)
-    trust: dict[str, Any] = (
-        {"connection_verify": str(access.authorities)} if access.authorities else {}
-    )
+    trust = trusting(access.authorities)
     async with AsyncExitStack() as opened:
         credential = await opened.enter_async_context(
             azure_credential(cloud, access.configuration, access.authorities)

@@ -213,6 +213,75 @@ def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
     )
 
 
+# What a user may have set for the real Azure and for the network.
+OF_THE_USER = {
+    "ARM_USE_OIDC": "true",
+    "ARM_USE_MSI": "true",
+    "ARM_OIDC_TOKEN": "of the user",
+    "ARM_CLIENT_CERTIFICATE_PATH": "/nowhere",
+    "AZURE_CLIENT_CERTIFICATE_PATH": "/nowhere",
+    "ARM_ENVIRONMENT": "usgovernment",
+    # Nothing listens there.
+    **dict.fromkeys(("HTTPS_PROXY", "https_proxy", "ALL_PROXY"), "http://127.0.0.1:9"),
+}
+SIGN_IN = """
+import asyncio
+from provider_kit.azure_cloud import azure_cloud, azure_credential
+from provider_kit.configuration import Configuration
+
+async def sign_in():
+    configuration = Configuration({})
+    cloud = await azure_cloud(configuration)
+    async with azure_credential(cloud, configuration) as credential:
+        await credential.get_token(cloud.scope)
+
+asyncio.run(sign_in())
+"""
+HERE = "localhost,127.0.0.1"
+
+
+def test_a_plug_in_signs_in_to_the_rehearsal_whatever_the_user_has_set(
+    azure: Azure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind a proxy no request came to the rehearsal, unless NO_PROXY named this machine.
+
+    With ARM_USE_OIDC, as in our own workflows, a plug-in asked for the user's token.
+    """
+    for name, value in OF_THE_USER.items():
+        monkeypatch.setenv(name, value)
+    environment = {**os.environ, **azure.cloud.environment()}
+    subprocess.run([sys.executable, "-c", SIGN_IN], check=True, env=environment, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"),
+    [
+        ({}, (HERE, HERE)),
+        ({"NO_PROXY": "corp"}, (f"corp,{HERE}", f"corp,{HERE}")),
+        ({"NO_PROXY": "a", "no_proxy": "b"}, (f"a,{HERE}", f"b,{HERE}")),
+        ({"no_proxy": "127.0.0.1, b"}, ("127.0.0.1, b,localhost", "127.0.0.1, b,localhost")),
+        ({"NO_PROXY": "*"}, ("*", "*")),
+    ],
+)
+def test_the_users_own_exceptions_from_the_proxy_stay(
+    azure: Azure,
+    monkeypatch: pytest.MonkeyPatch,
+    users: dict[str, str],
+    expected: tuple[str, str],
+) -> None:
+    names = ("NO_PROXY", "no_proxy")
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in users.items():
+        monkeypatch.setenv(name, value)
+    environment = azure.cloud.environment()
+    assert tuple(environment[name] for name in names) == expected
+    # In a shell of `aksgpu env` they do not grow.
+    for name in names:
+        monkeypatch.setenv(name, environment[name])
+    assert azure.cloud.environment() == environment
+
+
 @pytest.mark.long
 def test_the_state_folder_can_be_a_relative_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

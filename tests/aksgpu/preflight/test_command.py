@@ -130,6 +130,14 @@ def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_p
     assert ended.cause is Cause.AZURE_UNREACHABLE
 
 
+def test_a_rehearsal_is_asked_past_the_users_proxy(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert place.ask(gpuPools=[T4]).exit_code == 0
+
+
 def test_an_interruption_is_reported_as_its_own_cause(place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     # Longer than this test waits: what waits for the answer has not been interrupted.
