@@ -150,14 +150,15 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
             resources=await enter(
                 ResourceManagementClient(subscription_id=subscription, **signed())
             ),
-            prices=await enter(price_client(access.prices or "", **trust)),
+            prices=await enter(price_client(access.prices or "", access.authorities)),
             prices_url=access.prices,
         )
 
 
-def price_client(url: str, **trust: Any) -> Client:
+def price_client(url: str, authorities: Path | None = None) -> Client:
     """A client for a price list, as an async context manager."""
-    return AsyncPipelineClient(url, policies=_policies(_FEW_RETRIES), **_FEW_RETRIES, **trust)
+    options = {**_FEW_RETRIES, **trusting(authorities)}
+    return AsyncPipelineClient(url, policies=_policies(_FEW_RETRIES), **options)
 
 
 async def _cloud(access: Access) -> AzureCloud:

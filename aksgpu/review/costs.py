@@ -80,9 +80,9 @@ async def _ask(sizes_by_region: Mapping[str, Iterable[str]], source: PriceSource
         sizes_by_region,
         Unanswered(f"the price list did not answer within {source.seconds:.0f} seconds"),
     )
-    trust = {"connection_verify": str(source.authorities)} if source.authorities else {}
+    client = price_client(source.url, source.authorities)
     try:
-        async with asyncio.timeout(source.seconds), price_client(source.url, **trust) as client:
+        async with asyncio.timeout(source.seconds), client:
             for region, sizes in sizes_by_region.items():
                 lists[region] = await ask_prices(client, source.url, region, sizes)
     except TimeoutError:

@@ -17,7 +17,10 @@ from rich.console import Console
 from aksgpu.outcome import Cause
 from aksgpu.preflight import command
 from aksgpu.preflight.report import render
+from aksgpu.review.costs import PriceSource, costs
+from aksgpu.review.model import Costs
 from tests.aksgpu.preflight.conftest import T4, Place
+from tests.aksgpu.review.reviews import CLUSTER, seen, step
 from tests.bench import AKSGPU
 from tests.waiting import PATIENCE, until
 
@@ -135,7 +138,14 @@ def test_a_rehearsal_is_asked_past_the_users_proxy(
 ) -> None:
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    assert place.ask(gpuPools=[T4]).exit_code == 0
+    result = place.ask(gpuPools=[T4])
+    assert result.exit_code == 0
+    assert result.costs is not None
+    cluster = {"resourceGroupName": "g", "resourceName": "c", "location": "eastus"}
+    pools = [{"name": "gpu", "vmSize": T4["vmSize"], "count": 1}]
+    made = step("create", "c", None, {**cluster, "agentPoolProfiles": pools}, kind=CLUSTER)
+    source = PriceSource(place.access.prices or "", authorities=place.access.authorities)
+    assert isinstance(costs(list(seen(made).steps.values()), source), Costs)
 
 
 def test_an_interruption_is_reported_as_its_own_cause(place: Place, tmp_path: Path) -> None:
