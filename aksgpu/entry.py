@@ -6,6 +6,7 @@ then, so the program ends at once.
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import NoReturn
@@ -17,6 +18,7 @@ _RESULT = f"Result: {Cause.INTERRUPTED.word} - {Cause.INTERRUPTED.sentence}.\n"
 
 def enter(load: Callable[[], Callable[[], object]]) -> None:
     """Runs what `load` imports; commands that clean up use `terminated_as_interrupted`."""
+    _open_standard_streams()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         # A program in the background, or under `nohup`, ignores these signals.
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -33,6 +35,18 @@ def _aksgpu() -> Callable[[], object]:
     from aksgpu.main import main as run  # noqa: PLC0415 (it takes a while)
 
     return run
+
+
+def _open_standard_streams() -> None:
+    """Opens what is closed, as for a daemon: files and locks would else get these numbers.
+
+    What this process starts has its own files under them.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            # The lowest number that is free.
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+            os.set_inheritable(number, True)
 
 
 def _leave(_: int, __: FrameType | None) -> NoReturn:

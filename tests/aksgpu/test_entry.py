@@ -1,5 +1,6 @@
 """The programs that people run are interrupted before they begin, and when they are done."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -78,3 +79,40 @@ def test_a_background_process_is_not_interrupted() -> None:
     ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     ended = run(ignoring + ON_THE_WAY_OUT, signal.SIGINT)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+# Closes the streams that are told, and says which files a process then has of the next numbers.
+CLOSED = """
+import os, sys
+from aksgpu.entry import enter
+
+def look():
+    lock = os.open("/", os.O_RDONLY)
+    sys.stderr.write("to nobody")
+    print("to nobody", flush=True)
+    files = [os.readlink(f"/proc/self/fd/{number}") for number in range(3)]
+    inherited = all(map(os.get_inheritable, range(3)))
+    os.write(int(sys.argv[1]), f"{lock > 2} {inherited} {files}".encode())
+
+enter(lambda: look)
+"""
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+def test_no_file_of_ours_gets_the_number_of_a_closed_stream(closed: tuple[int, ...]) -> None:
+    """Started by what closes stdin, a rehearsal lost its lock to the server's stdin."""
+    reader, writer = os.pipe()
+    # The streams stay closed only across an exec.
+    close = "; ".join(f"exec {number}>&-" for number in closed)
+    subprocess.run(
+        ["/bin/sh", "-c", f'{close}; exec "$@"', "sh", sys.executable, "-c", CLOSED, str(writer)],
+        cwd=ROOT,
+        pass_fds=[writer],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        assert told.read() == f"True True {['/dev/null'] * 3}"
