@@ -45,8 +45,16 @@ def user_cache() -> Path:
     """Returns the user's cache folder of this project."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # By the XDG specification, a relative path is ignored.
-    base = configured if configured.is_absolute() else Path.home() / ".cache"
-    return base / "aks-gpu"
+    if configured.is_absolute():
+        return configured / "aks-gpu"
+    try:
+        return Path.home().absolute() / ".cache" / "aks-gpu"
+    except RuntimeError:
+        # As in a container with an arbitrary user.
+        raise EngineUnavailableError(
+            "Your user has no home, and so no cache: set HOME or XDG_CACHE_HOME to a folder of "
+            "yours."
+        ) from None
 
 
 @contextmanager

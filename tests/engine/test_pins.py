@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pwd
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import pins
-from engine.cache import machine, sole_use
+from engine.cache import machine, sole_use, user_cache
 from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
 from engine.progress import Progress, to_stderr
@@ -227,6 +228,21 @@ def test_an_unwritable_cache_is_reported(tmp_path: Path, messages: list[str]) ->
         )
         with refusal, sole_use(folder, messages.append):
             pass
+
+
+def test_a_user_without_a_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a container with an arbitrary user, it ended with a traceback."""
+
+    def nobody(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    with pytest.raises(EngineUnavailableError, match="set HOME or XDG_CACHE_HOME"):
+        user_cache()
+    monkeypatch.setenv("HOME", "relative")
+    assert user_cache().is_absolute()
 
 
 def test_progress_is_shown_at_once(messages: list[str]) -> None:
