@@ -183,15 +183,19 @@ def start(
     files = Home(home.resolve())
     options = _Options(era, time_scale, kubernetes.resolve() if kubernetes else None)
     while True:
-        files.make()
+        try:
+            files.make()
+        except OSError as error:
+            raise CloudError(f"The rehearsal needs a folder of its own: {error}") from error
         try:
             if lock := ServerLock.take(files.server_lock):
                 return _launch(files, lock, options)
             if cloud := _reusable(files, options, say):
                 return cloud
-        except FileNotFoundError as error:
+        except OSError as error:
             # Another process may remove the home at this moment.
-            if files.path not in Path(error.filename).parents:
+            is_removed = isinstance(error, FileNotFoundError) and error.filename is not None
+            if not is_removed or files.path not in Path(error.filename).parents:
                 raise CloudError(f"The rehearsal's server cannot be started: {error}") from error
 
 

@@ -147,6 +147,17 @@ def test_the_server_of_another_home_is_not_taken_for_ours(
     assert cloud.find(other.home) == other
 
 
+def test_a_home_that_cannot_be_made_or_used_is_reported(tmp_path: Path) -> None:
+    """In a checkout that cannot be written, `make rehearse` ended with a traceback."""
+    (tmp_path / "file").touch()
+    with pytest.raises(CloudError, match=r"a folder of its own: .*file/home"):
+        cloud.start(tmp_path / "file" / "home")
+    home = tmp_path / "home"
+    (home / "server.log").mkdir(parents=True)
+    with pytest.raises(CloudError, match=r"cannot be started: .*server.log"):
+        cloud.start(home)
+
+
 def test_a_server_that_ends_during_its_start_reports_why(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text("of an earlier server\n")
     (tmp_path / "arm.sqlite").mkdir()
