@@ -23,7 +23,7 @@ from rehearsal.cloud import CloudError
 from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
 from settings.yaml_text import Written
 
-_WITHOUT_END = 100_000
+_WITHOUT_END, _USUAL_WIDTH = 100_000, 80
 # A longer command gets its own line, for copying.
 _LONG_COMMAND = re.compile(r"`([^`]{50,})`")
 # Between the columns of a table.
@@ -76,9 +76,17 @@ class ReportConsole(Console):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
+        columns = os.environ.get("COLUMNS", "")
+        is_set = columns.isdecimal() and int(columns) > 0
         # Lines in a pipe are not broken, unless the width is set.
-        if not (self.is_terminal or "COLUMNS" in os.environ or options.get("width")):
+        if not (self.is_terminal or is_set or options.get("width")):
             self.width = _WITHOUT_END
+        elif self.width < 1:
+            # A terminal that does not know its width: nothing would be shown.
+            self.width = _USUAL_WIDTH
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*objects, **{"crop": False} | options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

@@ -29,6 +29,21 @@ def test_a_table_fits_the_terminal_without_cutting_names() -> None:
     assert f"size  {SIZE}\n" in narrow
 
 
+def test_a_name_that_is_longer_than_the_terminal_is_wide_is_not_cut() -> None:
+    assert f"node  {NODE}\n" in printed(20)
+
+
+@pytest.mark.parametrize("columns", ["0", "", "-5", "many"])
+def test_a_width_that_is_none_hides_nothing(monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """With COLUMNS=0, commands printed nothing, and ended with the exit code 0."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert printed(None).splitlines()[2].split() == ["gpu", NODE, SIZE]
+    page = io.StringIO()
+    terminal = ReportConsole(file=page, force_terminal=True, color_system=None)
+    terminal.print(NODE)
+    assert NODE in page.getvalue()
+
+
 def test_a_table_is_not_cut_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert printed(None).splitlines()[2].split() == ["gpu", NODE, SIZE]
