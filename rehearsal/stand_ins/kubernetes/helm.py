@@ -30,6 +30,8 @@ _PLAYED: Mapping[tuple[str, str], Path] = MappingProxyType(
     {(gpu_operator.REPOSITORY, gpu_operator.CHART): _FOLDER / gpu_operator.CHART}
 )
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?", re.ASCII)
+# How the variables begin that stand for Helm's options.
+_OWN = "HELM_"
 # What Helm's command line puts before the reason.
 _BEFORE_REASON = re.compile(r"\AError: ([A-Z ]+ FAILED: )?")
 NOT_FOUND = "release: not found"
@@ -112,12 +114,14 @@ class Helm:
         Raises CancelledUpdateError if the interruption came before Helm had begun.
         """
         with tempfile.TemporaryDirectory() as home:
-            folders = {f"HELM_{kind}_HOME": home for kind in ("CACHE", "CONFIG", "DATA")}
+            # The user's HELM_KUBEAPISERVER, for one, goes before the kubeconfig.
+            others = {name: os.environ[name] for name in os.environ if not name.startswith(_OWN)}
+            folders = {f"{_OWN}{kind}_HOME": home for kind in ("CACHE", "CONFIG", "DATA")}
             process = await asyncio.create_subprocess_exec(
                 _program(),
                 *("--kubeconfig", _file(home, self.kubeconfig)),
                 *arguments,
-                env={**os.environ, **folders},
+                env={**others, **folders},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

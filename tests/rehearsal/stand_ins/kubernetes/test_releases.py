@@ -130,3 +130,18 @@ def test_a_missing_helm_names_the_command_that_gets_one(
     monkeypatch.delenv(HELM_VARIABLE)
     with pytest.raises(ProviderError, match="-m engine helm"):
         asyncio.run(Helm("", Cancellation()).run("version"))
+
+
+def test_helm_takes_no_options_from_the_users_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With HELM_KUBEAPISERVER, the rehearsal's Helm spoke to the user's own cluster."""
+    helm = tmp_path / "helm"
+    helm.write_text("#!/bin/sh\n/usr/bin/env\n")
+    helm.chmod(0o755)
+    monkeypatch.setenv(HELM_VARIABLE, str(helm))
+    for name in ("KUBEAPISERVER", "KUBECONTEXT", "KUBETOKEN", "NAMESPACE", "DRIVER"):
+        monkeypatch.setenv(f"HELM_{name}", "of the user")
+    told = asyncio.run(Helm("", Cancellation()).run("list"))
+    assert "PATH=" in told
+    assert "of the user" not in told
