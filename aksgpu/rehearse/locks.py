@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from aksgpu.running import ProgramError
+from aksgpu.stack_names import short_name
 from engine.cache import Say
 
 # Part of the name of the engine's file, also in a wrapper such as `.pulumi-wrapped`.
@@ -19,7 +20,7 @@ def lift_locks(stack: str, state: Path, say: Say) -> None:
     One by one, because `pulumi cancel` also removes the lock of a running update. Raises
     ProgramError if a lock remains.
     """
-    locks = sorted(state.glob(f".pulumi/locks/**/{stack}/*.json"))
+    locks = sorted(state.glob(f".pulumi/locks/**/{short_name(stack)}/*.json"))
     for dead in [lock for lock in locks if _holder(lock) is None]:
         dead.unlink(missing_ok=True)
         say("An earlier update was killed; its lock is removed.")

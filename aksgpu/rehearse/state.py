@@ -50,5 +50,6 @@ def read_or_init(pulumi: Program, stack: str) -> State:
     """The state of a stack; creates the stack if it does not exist, without selecting it."""
     state = read(pulumi, stack)
     if state is None:
-        pulumi.read("stack", "init", "--no-select", stack)
+        # A name can begin with a dash.
+        pulumi.read("stack", "init", "--no-select", "--", stack)
     return state or State()

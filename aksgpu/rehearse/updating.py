@@ -20,6 +20,7 @@ from aksgpu.review.masking import clean
 from aksgpu.review.model import Resource
 from aksgpu.review.preview_result import PreviewResult
 from aksgpu.running import Program
+from aksgpu.stack_names import short_name
 from engine.progress import Progress, to_stderr
 
 _POLL_SECONDS = 0.2
@@ -47,7 +48,7 @@ class Update:
 def update(stage: Stage, planned: Plan) -> Update:
     """Brings the stack up as planned."""
     stack, pulumi = planned.stack, stage.pulumi()
-    log = stage.project.home / "updates" / f"{stack}.log"
+    log = stage.project.home / "updates" / f"{short_name(stack)}.log"
     log.parent.mkdir(mode=0o700, exist_ok=True)
     configuration = stage.project.configuration_of_the_pack(stack)
     command = ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", stack]

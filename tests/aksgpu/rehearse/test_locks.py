@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from aksgpu.project import Project
 from aksgpu.rehearse.locks import lift_locks
 from aksgpu.running import ProgramError
 
@@ -74,6 +75,19 @@ def test_a_dead_engine_holds_no_lock(locks: Locks, ended: int) -> None:
     assert not any(file.exists() for file in files)
     assert locks.messages == ["An earlier update was killed; its lock is removed."] * 2
     locks.lift()
+
+
+@pytest.mark.parametrize("stack", ["organization/dev", "organization/aks-gpu/dev"])
+def test_a_lock_is_found_by_every_form_of_a_stacks_name(
+    tmp_path: Path, ended: int, stack: str
+) -> None:
+    """Beside the short name, the engine takes two longer ones: a killed update kept its lock."""
+    project = Project(tmp_path, tmp_path)
+    locks = Locks(project.state)
+    locks.add("a.json", pid=ended)
+    assert project.has_locks(stack)
+    locks.lift(stack)
+    assert not project.has_locks(stack)
 
 
 def test_a_live_lock_is_kept_beside_a_dead_one(locks: Locks, ended: int, engine: int) -> None:

@@ -81,7 +81,10 @@ def test_a_mistake_in_the_stack_file_is_shown_with_its_key(
     given = ("tenant", "subscription", "id", "secret")
     cloud = Cloud(tmp_path, "https://localhost:1", 1, *given, tmp_path, tmp_path, 1.0)
     stage = Stage(Engine(tmp_path / "pulumi", "3", "build"), cloud, Project(tmp_path, tmp_path))
-    (problem,) = updating.update(stage, Plan("dev", PreviewResult())).problems
+    # The name can have the organisation of a rehearsal's backend.
+    updated = updating.update(stage, Plan("organization/aks-gpu/dev", PreviewResult()))
+    assert updated.log == tmp_path / "updates" / "dev.log"
+    (problem,) = updated.problems
     assert (problem.cause, str(problem)) == (
         Cause.STACK_FILE_INVALID,
         "gpuPools[1].vmSize: it has no GPU",
