@@ -18,7 +18,7 @@ import yaml
 from filelock import FileLock
 
 from aksgpu.stack_key import StackKey
-from aksgpu.stack_names import policies_file, stack_file, stacks_in
+from aksgpu.stack_names import policies_file, short_name, stack_file, stacks_in
 from catalogue import azure_settings
 from rehearsal.files import write_whole
 from settings.project_file import read_project
@@ -107,7 +107,7 @@ class Project:
 
     def has_locks(self, stack: str) -> bool:
         """Whether an update of the stack is running, or was killed."""
-        return any(self.state.glob(f".pulumi/locks/**/{stack}/*.json"))
+        return any(self.state.glob(f".pulumi/locks/**/{short_name(stack)}/*.json"))
 
     def environment(self) -> dict[str, str]:
         """The variables with which `pulumi` uses this project and its backend."""
@@ -120,6 +120,8 @@ class Project:
             "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_HOME": str(self.home / "pulumi-home"),
+            # Its checkpoints are read here too.
+            "PULUMI_SELF_MANAGED_STATE_GZIP": "false",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
         }
 

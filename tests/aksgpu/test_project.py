@@ -9,6 +9,8 @@ import pytest
 import yaml
 
 from aksgpu.project import Project
+from aksgpu.rehearse import state
+from aksgpu.running import Program
 from aksgpu.stack_names import policies_file, stack_file, stack_of
 from engine import Engine
 from settings.stack_file import StackFileError
@@ -117,6 +119,20 @@ def test_stand_ins_replace_secrets_of_the_real_key(project: Project, engine: Eng
     before = own.read_text()
     project.write()
     assert own.read_text() == before
+
+
+def test_a_stack_with_the_name_of_an_option_has_a_state_that_is_read_here(
+    project: Project, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pulumi stack init` took a name for an option, and printed its help instead.
+
+    With compressed checkpoints, every rehearsal took all resources for lost ones.
+    """
+    monkeypatch.setenv("PULUMI_SELF_MANAGED_STATE_GZIP", "true")
+    project.write()
+    pulumi = Program((engine.pulumi,), project.folder, project.environment())
+    state.read_or_init(pulumi, "--help")
+    assert [file.stem for file in project.state.glob(".pulumi/stacks/**/*.json")] == ["--help"]
 
 
 @pytest.mark.parametrize("text", ["", "config:\n", "config: {}\n"])
