@@ -1,6 +1,7 @@
 """Downloads a file, and resumes an interrupted download."""
 
 import http.client
+import re
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +15,8 @@ from engine.progress import Progress
 # The timeout for connecting and for each piece, not for the whole download.
 _PATIENCE_SECONDS = 10
 _PIECE = 1 << 18
+# Several times the largest archive. A site that never ends would fill the disk.
+_MOST_BYTES = 4 << 30
 # The pauses between attempts; an attempt that makes progress starts over with the first.
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 # A site that was never reached is most likely not reachable from this machine.
@@ -74,26 +77,37 @@ def _go_on(address: str, file: Path, progress: Progress) -> None:
         raise SourceUnavailableError(f"{address} cannot be downloaded: {error}") from error
     with answer:
         continues = getattr(answer, "status", None) == http.HTTPStatus.PARTIAL_CONTENT
-        size = int(answer.headers.get("Content-Length") or 0) + (got if continues else 0)
+        size = _length(answer.headers.get("Content-Length")) + (got if continues else 0)
         # Unbuffered, so that the write itself reports a full disk.
         with file.open("ab" if continues else "wb", buffering=0) as output:
-            _copy(answer, output, size, progress)
+            _copy(address, answer, output, size, progress)
             if (written := output.tell()) < size:
                 raise _PassingError(f"the connection ended after {written} of {size} bytes")
 
 
-def _copy(answer: BinaryIO, output: BinaryIO, size: int, progress: Progress) -> None:
+def _copy(address: str, answer: BinaryIO, output: BinaryIO, size: int, progress: Progress) -> None:
     while True:
         try:
             piece = answer.read(_PIECE)
-        except (OSError, http.client.HTTPException) as error:
+        # Python's own HTTP raises a ValueError for the size of a piece that is negative.
+        except (OSError, ValueError, http.client.HTTPException) as error:
             raise _PassingError(error) from error
         if not piece:
             return
         while piece:
             piece = piece[output.write(piece) :]
         got = output.tell()
+        if got > _MOST_BYTES:
+            output.truncate(0)
+            limit = f"the answer has more than {_MOST_BYTES >> 30} GB"
+            raise SourceUnavailableError(f"{address} cannot be downloaded: {limit}")
         progress.update(f"{got >> 20} of {size >> 20} MB" if size else f"{got >> 20} MB")
+
+
+def _length(header: str | None) -> int:
+    """Returns the size that a site tells; 0 if it tells none that is a number."""
+    text = (header or "").strip()
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
 
 
 def _size(file: Path) -> int:

@@ -86,16 +86,18 @@ def pin_of(name: str, platform: str) -> Pin:
 def fetch(pin: Pin, folder: Path, say: Say) -> Path:
     """Returns the archive of a pin in a locked folder; downloads and checks it if needed.
 
-    A file under its final name has been checked; an interrupted download is resumed.
+    An interrupted download is resumed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = cached_path(pin, folder)
-    if file.exists():
+    algorithm = pin.digest.partition(":")[0]
+    # A crash of the machine can have left it empty.
+    if file.exists() and _digest(file, algorithm) == pin.digest:
         return file
     unchecked = file.with_name(f"{file.name}.part")
     with Progress(f"Downloading {pin.name} {pin.version}", say) as progress:
         download(pin.address, unchecked, progress)
-    actual = _digest(unchecked, pin.digest.partition(":")[0])
+    actual = _digest(unchecked, algorithm)
     if actual != pin.digest:
         unchecked.unlink()
         raise EngineUnavailableError(
