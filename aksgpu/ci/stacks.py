@@ -146,9 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     here = Path.cwd()
     try:
-        project = here / "Pulumi.yaml"
-        text = project.read_text(encoding="utf-8-sig") if project.exists() else ""
-        folder = folder_of_stacks(text)
+        folder = folder_of_stacks(_text(here / "Pulumi.yaml"))
         if options.folder:
             sys.stdout.write(f"{folder}\n")
             return 0
@@ -161,6 +159,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     live = [stack for stack in live if stack in affected]
     sys.stdout.write(f"touched={json.dumps(affected)}\ndeployed={json.dumps(live)}\n")
     return 0
+
+
+def _text(project: Path) -> str:
+    """The text of a project file; empty if there is none."""
+    try:
+        return project.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise StacksError(f"{project.name} cannot be read: {error}. Write it in UTF-8.") from None
 
 
 def _touches_none(path: str) -> bool:

@@ -258,6 +258,19 @@ def test_stack_files_are_in_the_folder_of_the_project_file(
     assert capsys.readouterr().out == "stack files\n"
 
 
+@pytest.mark.parametrize("content", [b"name: x\xff\n", "name: x\n".encode("utf-16"), None])
+def test_a_project_file_that_cannot_be_read_is_refused(
+    repository: Repository, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    """A pull request with such a file got a traceback."""
+    project = repository.folder / "Pulumi.yaml"
+    project.unlink(missing_ok=True)
+    project.mkdir() if content is None else project.write_bytes(content)
+    for arguments in (["--folder"], ["--changed-since", ""]):
+        assert stacks.main(arguments) == 2
+        assert "Pulumi.yaml cannot be read: " in capsys.readouterr().err
+
+
 TEXTS = st.text("ab .-_/'\"#:%ü{}~1\\\n", max_size=8)
 
 
