@@ -12,7 +12,9 @@ _ENDINGS = (".json", ".json.gz")
 def stacks_of(home: Path) -> list[str]:
     """The names of the stacks; those of other projects as `project/name`."""
     folder = Project(PROGRAM, home).state / ".pulumi" / "stacks"
-    program = read_project(PROGRAM).content["name"]
+    # The rehearsal has a project file too, whatever has become of the program's.
+    projects = map(read_project, (PROGRAM, Project(PROGRAM, home).folder))
+    program = next((name for each in projects if (name := each.content.get("name"))), None)
     stacks = []
     for file in folder.rglob("*"):
         ending = next((ending for ending in _ENDINGS if file.name.endswith(ending)), None)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aksgpu.rehearsal_stage import ERAS, rehearsal_home
-from aksgpu.rehearse import down, governing
+from aksgpu.rehearse import down, governing, stacks
 from aksgpu.report import ReportConsole, exit_code_of
 from engine import EngineUnavailableError
 from rehearsal import cloud
@@ -91,6 +91,21 @@ def test_status_shows_the_running_rehearsal(running: Cloud) -> None:
     [home] = status()["homes"]
     assert (home["server"], home["clusters"][0]["controlPlane"]) == ("stopped", "stopped")
     assert "`aksgpu start` starts it again" in status()["next"]
+
+
+@pytest.mark.parametrize("text", ["", "name: [", "- a list\n", "runtime: python\n"])
+def test_stacks_are_listed_though_the_project_file_is_broken(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """`aksgpu status` and `make rehearse-down` ended with a traceback."""
+    (tmp_path / "Pulumi.yaml").write_text(text)
+    monkeypatch.setattr(stacks, "PROGRAM", tmp_path)
+    home = root / ".rehearsal"
+    with_a_stack(home, "dev")
+    assert status()["homes"][0]["stacks"] == ["aks-gpu/dev"]
+    (home / "project").mkdir()
+    (home / "project" / "Pulumi.yaml").write_text("name: aks-gpu\n")
+    assert status()["homes"][0]["stacks"] == ["dev"]
 
 
 def test_a_server_that_does_not_answer_is_listed_and_stopped(running: Cloud) -> None:
