@@ -12,8 +12,9 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from aksgpu.ci.foreign import plain, read_json
 
@@ -99,7 +100,6 @@ def _result(untrusted: Mapping[str, Any], known: set[str], prefix: str) -> dict[
         and 1 <= number <= _LAST_LINE
     }
     is_known = isinstance(rule, str) and rule in known
-    is_file = isinstance(file, str) and _FILE.fullmatch(file)
     is_fingerprint = isinstance(fingerprint, str) and _FINGERPRINT.fullmatch(fingerprint)
     hashed = hashlib.sha256(f"{rule}|{file}|{message}".encode(errors="replace")).hexdigest()
     return {
@@ -109,13 +109,21 @@ def _result(untrusted: Mapping[str, Any], known: set[str], prefix: str) -> dict[
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": file if is_file else "Pulumi.yaml"},
+                    "artifactLocation": {"uri": file if _is_file(file) else "Pulumi.yaml"},
                     "region": {"startLine": 1} | region,
                 }
             }
         ],
         "partialFingerprints": {"aksGpuReview/v1": fingerprint if is_fingerprint else hashed},
     }
+
+
+def _is_file(uri: Any) -> bool:
+    """Whether an address is that of a stack file in the repository, also when it is decoded."""
+    if not isinstance(uri, str) or len(uri) > _LONGEST or not _FILE.fullmatch(uri):
+        return False
+    path = PurePosixPath(unquote(uri))
+    return str(path).isprintable() and not path.is_absolute() and ".." not in path.parts
 
 
 def _at(value: Any, *path: str) -> Any:

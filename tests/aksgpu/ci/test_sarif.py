@@ -133,6 +133,12 @@ def test_messages_of_a_fork_contain_no_links_and_mentions(written: str, around: 
         ("/etc/x.yaml", "Pulumi.yaml"),
         ("file:///x.yaml", "Pulumi.yaml"),
         ("a/../x.yaml", "Pulumi.yaml"),
+        ("a%28b%29/Pulumi.dev.yaml", "a%28b%29/Pulumi.dev.yaml"),
+        ("%2e%2e/x.yaml", "Pulumi.yaml"),
+        ("a/..%2f..%2fx.yaml", "Pulumi.yaml"),
+        ("%2Fetc/x.yaml", "Pulumi.yaml"),
+        ("a%00.yaml", "Pulumi.yaml"),
+        (f"{'a' * 100_000}.yaml", "Pulumi.yaml"),
         (3, "Pulumi.yaml"),
     ],
 )
