@@ -49,7 +49,7 @@ _OPERATION = re.compile(r"/operations/([^/?]+)")
 def _expression(text: str) -> str:
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from error
     return text
 

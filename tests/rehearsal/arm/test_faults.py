@@ -160,6 +160,7 @@ def test_conditions_of_nodes_are_no_faults_of_requests(tmp_path: Path) -> None:
     ("condition", "complaint"),
     [
         ({"node": "(", "condition": "XIDErrors"}, "not a regular expression"),
+        ({"path": "a{99999999999}"}, "not a regular expression"),
         ({"node": "a", "condition": "Ready"}, "that the kubelet or the rehearsal sets"),
         ({"node": "a", "condition": "DiskPressure"}, "that the kubelet or the rehearsal sets"),
         # It was true and false in turns.
