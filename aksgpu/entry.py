@@ -4,6 +4,9 @@ Python prints a traceback if it is interrupted while importing or exiting. Nothi
 then, so the program ends at once.
 """
 
+import codecs
+import io
+import json
 import os
 import signal
 import sys
@@ -14,6 +17,9 @@ from typing import NoReturn
 from aksgpu.outcome import Cause
 
 _RESULT = f"Result: {Cause.INTERRUPTED.word} - {Cause.INTERRUPTED.sentence}.\n"
+
+# The name of our error handler for letters that cannot be encoded.
+_ESCAPED = "aks-gpu-escaped"
 
 
 def enter(load: Callable[[], Callable[[], object]]) -> None:
@@ -47,6 +53,20 @@ def _open_standard_streams() -> None:
             # The lowest number that is free.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
             os.set_inheritable(number, True)
+    # A locale such as C or ISO-8859-1 lacks letters of our reports.
+    codecs.register_error(_ESCAPED, _escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ESCAPED)
+
+
+def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    """A letter that the terminal does not have, as JSON writes it; a byte of a path as it is."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letter, following = error.object[error.start], error.start + 1
+    if "\udc80" <= letter <= "\udcff":
+        return letter.encode(errors="surrogateescape"), following
+    return json.dumps(letter)[1:-1], following
 
 
 def _leave(_: int, __: FrameType | None) -> NoReturn:

@@ -116,3 +116,26 @@ def test_no_file_of_ours_gets_the_number_of_a_closed_stream(closed: tuple[int, .
     os.close(writer)
     with os.fdopen(reader) as told:
         assert told.read() == f"True True {['/dev/null'] * 3}"
+
+
+WRITTEN = """
+from aksgpu.entry import enter
+enter(lambda: lambda: print("\\xfc\\u2705\\U0001f600\\udcff"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        ("utf-8", "\xfc\u2705\U0001f600".encode()),
+        ("latin-1", b"\xfc\\u2705\\ud83d\\ude00"),
+        ("ascii", b"\\u00fc\\u2705\\ud83d\\ude00"),
+    ],
+)
+def test_letters_that_the_locale_lacks_are_escaped(encoding: str, expected: bytes) -> None:
+    """A check mark in a report ended the command with a traceback, and JSON had no valid escape."""
+    printed = subprocess.check_output(
+        [sys.executable, "-c", WRITTEN], cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": encoding}
+    )
+    # What is no letter is a byte of a path, for the shell of `aksgpu env`.
+    assert printed == expected + b"\xff\n"
