@@ -6,9 +6,11 @@ the test, over TLS.
 """
 
 import asyncio
+import atexit
 import functools
 import itertools
 import json
+import shutil
 import ssl
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
@@ -213,6 +215,7 @@ def certificates() -> Path:
     authority = Authority.create("odd Azure")
     certificate, key = authority.issue(subject("odd"), 2, hosts=["localhost"])
     folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
     write_certificate(folder / "authority", authority.certificate)
     write_certificate(folder / "certificate", certificate)
     write_key(folder / "key", key)
