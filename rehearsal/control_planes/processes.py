@@ -83,17 +83,25 @@ def recorded_pids(records: Path) -> list[int]:
 def end_leftovers(records: Path) -> int:
     """Ends the processes that a dead server left behind; returns their number."""
     recorded_processes = [path for path in records.glob("[0-9]*") if path.name.isdigit()]
-    alive = [path for path in recorded_processes if _began(int(path.name)) == path.read_text()]
+    alive = [path for path in recorded_processes if _runs(path)]
     for path in alive:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(path.name), signal.SIGKILL)
     deadline = time.monotonic() + END_SECONDS
     for path in alive:
-        while _began(int(path.name)) == path.read_text() and time.monotonic() < deadline:
+        while _runs(path) and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
     for path in recorded_processes:
         path.unlink(missing_ok=True)
     return len(alive)
+
+
+def _runs(record: Path) -> bool:
+    """Whether a recorded process runs; a record that cannot be read is none."""
+    try:
+        return _began(int(record.name)) == record.read_text()
+    except (OSError, UnicodeError):
+        return False
 
 
 def _settle(server: int, records: Path) -> None:
@@ -112,7 +120,7 @@ def _began(pid: int) -> str | None:
     A pid does not identify a process: the kernel reuses it.
     """
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return None
     # The second field is the name in parentheses, which may contain any character.
