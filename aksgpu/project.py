@@ -148,7 +148,7 @@ class Project:
         """
         real, copy = self._stack_file(stack, text), stack_file(self.folder, stack)
         real.require_whole()
-        kept = _read(copy) if copy.exists() else {}
+        kept = _read_copy(copy) or {}
         keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
         content = {key: value for key, value in real.content.items() if key not in _KEYS_OF_SECRETS}
         if config := content.get("config"):
@@ -228,7 +228,15 @@ def _read(file: Path) -> dict[str, Any]:
     return content or {}
 
 
+def _read_copy(file: Path) -> dict[str, Any] | None:
+    """The map in a file that the rehearsal has written; None if it is missing or damaged."""
+    try:
+        return _read(file)
+    except StackFileError:
+        return None
+
+
 def _write(file: Path, content: Mapping[str, Any]) -> None:
     """Writes a file only if its content changes: another rehearsal may be using it."""
-    if not file.exists() or _read(file) != content:
+    if _read_copy(file) != content:
         write_whole(file, written(content).encode())

@@ -303,3 +303,22 @@ def test_an_older_home_keeps_the_passphrase_it_was_encrypted_with(
         (home / file).parent.mkdir(parents=True)
         (home / file).write_text(sign)
         assert Project(project.program, home).passphrase == "rehearsal"
+
+
+@pytest.mark.parametrize("name", ["Pulumi.yaml", "Pulumi.dev.yaml"])
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"a: [", b"[1]", b"\0\0\0", b"\xff\xfe\x80"],
+    ids=["empty", "no YAML", "no map", "zeros", "no text"],
+)
+def test_a_damaged_copy_is_written_again(project: Project, name: str, damage: bytes) -> None:
+    """Every command ended with the advice to correct the copy, whose original was fine."""
+    write_stack(project, {"config": {"aks-gpu:location": "eastus"}})
+    project.write_stack("dev")
+    whole = read(project.folder / name)
+    (project.folder / name).write_bytes(damage)
+
+    project.write()
+    project.write_stack("dev")
+
+    assert read(project.folder / name) == whole
