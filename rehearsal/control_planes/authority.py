@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -13,6 +14,7 @@ from rehearsal.certificates import (
     AUTHORITY_DAYS,
     HOSTNAME,
     Authority,
+    load_pair,
     subject,
     write_certificate,
     write_key,
@@ -65,15 +67,18 @@ class Certificates:
 def prepare(folder: Path) -> Certificates:
     """Returns the certificates of a cluster; creates them unless it has valid ones."""
     files = Certificates(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Tokens that were issued before stay valid.
+    if not _is_pair(files.signing_public, files.signing_key):
+        _create_signing_key(files)
     if files.authority.exists():
-        if _is_valid(files.authority):
+        if _are_valid(files):
             return files
         log_line(
-            f"The certificates in {folder} are not valid today; they and its kubeconfig are "
-            "created again."
+            f"The certificates in {folder} are damaged, or not valid today; they and its "
+            "kubeconfig are created again."
         )
         files.authority.unlink()
-    folder.mkdir(parents=True, exist_ok=True)
     authority = Authority.create("aks-gpu rehearsal cluster")
     for who, name, group in IDENTITIES:
         # Valid for longer than any rehearsal.
@@ -85,24 +90,36 @@ def prepare(folder: Path) -> Certificates:
         )
         write_key(files.key(who), key)
         write_certificate(files.certificate(who), certificate)
-    # Tokens that were issued before stay valid.
-    if not files.signing_public.exists():
-        signing = ec.generate_private_key(ec.SECP256R1())
-        write_key(files.signing_key, signing)
-        public = signing.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
-        write_whole(files.signing_public, public)
     # Written last, as the sign that all are there. Its key is not stored: it issues no more.
     write_certificate(files.authority, authority.certificate)
     return files
 
 
-def _is_valid(authority: Path) -> bool:
-    """Whether an authority, and so its certificates, are valid for some time from now."""
+def _create_signing_key(files: Certificates) -> None:
+    signing = ec.generate_private_key(ec.SECP256R1())
+    write_key(files.signing_key, signing)
+    public = signing.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+    write_whole(files.signing_public, public)
+
+
+def _is_pair(public: Path, key: Path) -> bool:
     try:
-        certificate = x509.load_pem_x509_certificate(authority.read_bytes())
-    except ValueError:
+        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+        return loaded.public_key() == serialization.load_pem_public_key(public.read_bytes())
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
+        return False
+
+
+def _are_valid(files: Certificates) -> bool:
+    """Whether an authority and its certificates are intact, and valid for some time from now."""
+    try:
+        certificate = x509.load_pem_x509_certificate(files.authority.read_bytes())
+        for who, *_ in IDENTITIES:
+            leaf, _ = load_pair(files.certificate(who), files.key(who))
+            leaf.verify_directly_issued_by(certificate)
+    except (OSError, ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
         return False
     now = datetime.datetime.now(datetime.UTC)
     until = certificate.not_valid_after_utc - datetime.timedelta(days=RENEW_WITHIN_DAYS)

@@ -4,9 +4,11 @@ import datetime
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
 
-from rehearsal.certificates import AUTHORITY_DAYS, CLOCK_DAYS
-from rehearsal.control_planes.authority import RENEW_WITHIN_DAYS, prepare
+from rehearsal.certificates import AUTHORITY_DAYS, CLOCK_DAYS, load_pair
+from rehearsal.control_planes.authority import IDENTITIES, RENEW_WITHIN_DAYS, Certificates, prepare
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -47,7 +49,31 @@ def test_certificates_that_are_not_valid_today_are_renewed(
 
 
 def test_damaged_certificates_are_renewed(tmp_path: Path) -> None:
-    authority = prepare(tmp_path).authority
-    authority.write_bytes(b"")
+    """Only that of the authority was looked at: the API server ended at each start, for good."""
     prepare(tmp_path)
-    assert authority.read_bytes()
+    for name, content in contents(tmp_path).items():
+        damages = b"", content[: len(content) // 2], b"\xff\xfe\x00", of_another(tmp_path, name)
+        for damage in damages:
+            (tmp_path / name).write_bytes(damage)
+            prepare(tmp_path)
+            assert_whole(prepare(tmp_path), name)
+        (tmp_path / name).unlink()
+        prepare(tmp_path)
+        assert_whole(prepare(tmp_path), name)
+
+
+def of_another(folder: Path, name: str) -> bytes:
+    """The file of that name of another cluster."""
+    other = folder.with_name("other")
+    prepare(other)
+    return (other / name).read_bytes()
+
+
+def assert_whole(files: Certificates, damaged: str) -> None:
+    authority = x509.load_pem_x509_certificate(files.authority.read_bytes())
+    for who, *_ in IDENTITIES:
+        certificate, _ = load_pair(files.certificate(who), files.key(who))
+        certificate.verify_directly_issued_by(authority)
+    signing = serialization.load_pem_private_key(files.signing_key.read_bytes(), None)
+    public = serialization.load_pem_public_key(files.signing_public.read_bytes())
+    assert signing.public_key() == public, damaged
