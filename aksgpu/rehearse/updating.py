@@ -56,7 +56,8 @@ def update(stage: Stage, planned: Plan) -> Update:
     command += ["--policy-pack-config", str(configuration)] if configuration else []
     command += ["--refresh"] if planned.result.drift else []
     changes = {change.resource.urn for change in planned.result.changes}
-    with TemporaryDirectory() as folder:
+    # In the home, which takes away what a killed update leaves.
+    with TemporaryDirectory(dir=log.parent) as folder:
         events = EventLog(Path(folder) / "events.jsonl")
         cause = _run(pulumi, [*command, "--event-log", str(events.file)], log, events, changes)
         events.read()

@@ -64,8 +64,15 @@ def test_a_warning_is_shown_once(tmp_path: Path) -> None:
     assert [*log.warnings()] == ["old", "new"]
 
 
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    given = ("tenant", "subscription", "id", "secret")
+    cloud = Cloud(tmp_path, "https://localhost:1", 1, *given, tmp_path, tmp_path, 1.0)
+    return Stage(Engine(tmp_path / "pulumi", "3", "build"), cloud, Project(tmp_path, tmp_path))
+
+
 def test_a_mistake_in_the_stack_file_is_shown_with_its_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An update that the program refused said what was wrong, and not of which pool."""
     message = "This stack file cannot be used:\ngpuPools[1].vmSize: it has no GPU"
@@ -78,14 +85,25 @@ def test_a_mistake_in_the_stack_file_is_shown_with_its_key(
         return Cause.UPDATE_FAILED
 
     monkeypatch.setattr(updating, "_run", fails)
-    given = ("tenant", "subscription", "id", "secret")
-    cloud = Cloud(tmp_path, "https://localhost:1", 1, *given, tmp_path, tmp_path, 1.0)
-    stage = Stage(Engine(tmp_path / "pulumi", "3", "build"), cloud, Project(tmp_path, tmp_path))
-    # The name can have the organisation of a rehearsal's backend.
+    # The name can have the organization of a rehearsal's backend.
     updated = updating.update(stage, Plan("organization/aks-gpu/dev", PreviewResult()))
-    assert updated.log == tmp_path / "updates" / "dev.log"
+    assert updated.log == stage.project.home / "updates" / "dev.log"
     (problem,) = updated.problems
     assert (problem.cause, str(problem)) == (
         Cause.STACK_FILE_INVALID,
         "gpuPools[1].vmSize: it has no GPU",
     )
+
+
+def test_a_killed_update_leaves_nothing_outside_of_its_home(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The events stayed in the machine's folder for temporary files, one folder for each kill."""
+
+    def looks(*arguments: Any) -> Cause:
+        events: EventLog = arguments[3]
+        assert events.file.is_relative_to(stage.project.home)
+        return Cause.FINE
+
+    monkeypatch.setattr(updating, "_run", looks)
+    updating.update(stage, Plan("dev", PreviewResult()))
