@@ -323,15 +323,22 @@ def stop(home: Path) -> bool:
 def remove(home: Path) -> None:
     """Stops what runs in a home, and deletes the home."""
     files = Home(home.resolve())
-    # Renamed first, so that a server that starts meanwhile does not see half a home.
-    going = files.path.with_name(f"{files.path.name}.going")
+    going = going_of(files.path)
     try:
-        _clear(going)
         with contextlib.suppress(FileNotFoundError), _taken_over(files):
+            # What an interrupted removal left.
+            _clear(going)
+            # Renamed first, so that a server that starts meanwhile does not see half a home.
             files.path.rename(going)
         _clear(going)
     except OSError as error:
-        raise CloudError(f"{files.path} cannot be removed: {error}") from error
+        kept = going if going.exists() else files.path
+        raise CloudError(f"{kept} cannot be removed: {error}") from error
+
+
+def going_of(home: Path) -> Path:
+    """Returns the name of a home while it is deleted."""
+    return home.with_name(f"{home.name}.going")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from aksgpu.running import Program, ProgramError
 from engine import ensure_engine, ensure_kubernetes
 from engine.progress import Progress, to_stderr
 from rehearsal.arm.home import Home
-from rehearsal.cloud import CloudError, remove
+from rehearsal.cloud import CloudError, going_of, remove
 from rehearsal.cloud import start as start_cloud
 
 # Longer than any stack takes, unless something hangs.
@@ -28,11 +28,11 @@ _ADVICE = "it is removed with the rehearsal; on Azure its resources would remain
 
 def rehearse_down(console: Console) -> int:
     """Destroys every stack of all rehearsals and removes the rehearsals; the exit code."""
-    existed = any(rehearsal_home(era).exists() for era in ERAS)
+    existed = bool(_folders())
     findings = [finding for era in ERAS for finding in _remove(era, console)]
     for finding in findings:
         console.print(finding_text(finding), soft_wrap=True)
-    if remaining := [str(rehearsal_home(era)) for era in ERAS if rehearsal_home(era).exists()]:
+    if remaining := _folders():
         console.print(f"Not removed: {', '.join(remaining)}.", soft_wrap=True)
     elif existed:
         console.print("The rehearsal is removed: its stacks, its cloud, its files.")
@@ -43,6 +43,12 @@ def rehearse_down(console: Console) -> int:
         print_result(cause, console)
         return cause.exit_code
     return 0
+
+
+def _folders() -> list[str]:
+    """The folders of rehearsals, also of those whose removal was interrupted."""
+    homes = [rehearsal_home(era) for era in ERAS]
+    return [str(folder) for home in homes for folder in (home, going_of(home)) if folder.exists()]
 
 
 def _remove(era: Era, console: Console) -> list[Finding]:

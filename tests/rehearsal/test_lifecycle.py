@@ -221,6 +221,30 @@ def test_a_home_that_cannot_be_removed_hides_no_interruption(
     monkeypatch.undo()
 
 
+def test_what_an_earlier_removal_could_not_delete_keeps_no_server(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of root's stayed behind: the server of each later rehearsal could not be removed.
+
+    The message named the home, which was no longer there.
+    """
+    going = home.with_name("cloud.going")
+    going.mkdir()
+    cloud.start(home)
+
+    def fails(*_: object) -> None:
+        raise PermissionError("not yours")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", fails)
+        patched.setattr(cloud, "CLEARING_ATTEMPTS", 1)
+        with pytest.raises(CloudError, match=f"^{going} cannot be removed: not yours"):
+            cloud.remove(home)
+
+    assert home.exists()
+    assert not is_held(home / "server.lock")
+
+
 # Lines of the rehearsal's code up to which each of them gets. The last are beyond their ends.
 MOMENTS = {STARTS: 1300, STOPS: 700, REMOVES: 450, SERVES: 4000}
 

@@ -186,8 +186,29 @@ class _Any:
 def test_an_interrupted_removal_of_a_rehearsal_is_finished(root: Path) -> None:
     """The command was killed in the middle of it."""
     shutil.copytree(Path(__file__).parent, root / ".rehearsal.going")
-    printed_by(down.rehearse_down)
+    assert "The rehearsal is removed" in printed_by(down.rehearse_down)
     assert list(root.iterdir()) == []
+
+
+def test_a_home_that_is_removed_in_part_is_named(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command said that the rehearsal was removed, after the error that it could not be."""
+    rehearsal_home("today").mkdir()
+
+    def fails(folder: Path) -> None:
+        folder.stat()
+        raise PermissionError("not yours")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", fails)
+        patched.setattr(cloud, "CLEARING_ATTEMPTS", 1)
+        printed = printed_by(down.rehearse_down, code=3)
+
+    going = root / ".rehearsal.going"
+    assert f"{going} cannot be removed: not yours" in printed
+    assert f"Not removed: {going}." in printed
+    assert "is removed:" not in printed
 
 
 def test_a_home_with_a_running_update_is_not_removed(root: Path) -> None:
