@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aksgpu.check.expected import in_clear
+from aksgpu.outcome import Cause, stopped
 from aksgpu.preflight.owned import NO_STACK
-from aksgpu.running import Program
+from aksgpu.running import Program, ProgramError
 
 _ROOT = "pulumi:pulumi:Stack"
+_ADVICE = (
+    "if the state or the passphrase of the rehearsal is damaged, `make rehearse-down` removes it, "
+    "and the next rehearsal begins anew"
+)
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,15 @@ class State:
 
 
 def read(pulumi: Program, stack: str) -> State | None:
-    """The state of a stack; None if the stack does not exist."""
+    """The state of a stack; None if the stack does not exist. Raises StoppedError if it fails."""
     process = pulumi.attempt("stack", "export", "--stack", stack, "--show-secrets")
     if process.code and NO_STACK in process.err:
         return None
-    deployment = json.loads(process.succeeded()).get("deployment") or {}
+    try:
+        exported = process.succeeded()
+    except ProgramError as error:
+        raise stopped(Cause.PROGRAM_FAILED, str(error), _ADVICE) from None
+    deployment = json.loads(exported).get("deployment") or {}
     resources = in_clear(deployment.get("resources") or [])
     return State(resources, bool(deployment.get("pending_operations")))
 
