@@ -177,6 +177,8 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             "--max-mutating-requests-inflight=100",
             "--profiling=false",
             "--event-ttl=24h",
+            # Otherwise it waits a minute for those who watch before it ends, and answers nobody.
+            "--shutdown-watch-termination-grace-period=1s",
         ],
         "kube-controller-manager": [
             f"--kubeconfig={place.config('controller-manager')}",

@@ -34,12 +34,12 @@ PARTS = {*SERVERS, *WORKERS}
 KEPT = "nodes,namespaces,serviceaccounts,configmaps,secrets"
 
 
-def kill(cluster: Cluster, parts: Iterable[str]) -> None:
+def kill(cluster: Cluster, parts: Iterable[str], number: signal.Signals = signal.SIGKILL) -> None:
     """Kills parts of a control plane, and waits until others have taken their places."""
     home = cluster.azure.cloud.home
     victims = {part: parts_of(home)[part] for part in parts}
     for pid in victims.values():
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
 
     def is_replaced() -> bool:
         present = parts_of(home)
@@ -112,6 +112,9 @@ def test_a_running_cluster_survives_the_death_of_any_component(
     for victims in (["etcd"], ["kube-apiserver"], ["kube-apiserver", "kwok"], PARTS):
         kill(cluster, victims)
         has_come_back(cluster, before)
+    # A plain `kill` too: it waited a minute for those who watch, and answered nobody else.
+    kill(cluster, ["kube-apiserver"], signal.SIGTERM)
+    has_come_back(cluster, before)
     run_job(cluster)
     # A change that is asked for while nobody is there to make it is made afterwards.
     kill_all(cluster)
