@@ -1,5 +1,6 @@
 """What all commands print in the same way: results, findings, tables, JSON, and their failures."""
 
+import errno
 import json
 import os
 import re
@@ -28,6 +29,9 @@ _WITHOUT_END, _USUAL_WIDTH = 100_000, 80
 _LONG_COMMAND = re.compile(r"`([^`]{50,})`")
 # Between the columns of a table.
 _GAP = 2
+# The errors of a disk that is full, or whose quota is used up.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_FREE = "free some space on the disk, and run the command again"
 _TRY_AGAIN = "do as it says, and try again"
 # The cause and advice for each kind of failure; the first match counts.
 _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
@@ -108,7 +112,10 @@ def exit_code_of(command: Callable[[], int]) -> int:
         return _print_failure(messages, INTERRUPTION)
     except FAILURES as error:
         return _print_failure(messages, *findings_of(error))
-    except Exception:
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            what = f"a file cannot be written: {error}"
+            return _print_failure(messages, Finding(Cause.CRASHED, what, _FREE))
         messages.print(traceback.format_exc(), soft_wrap=True, markup=False, highlight=False)
         print_result(Cause.CRASHED, messages)
         return Cause.CRASHED.exit_code

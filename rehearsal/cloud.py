@@ -197,6 +197,8 @@ def start(
             is_removed = isinstance(error, FileNotFoundError) and error.filename is not None
             if not is_removed or files.path not in Path(error.filename).parents:
                 raise CloudError(f"The rehearsal's server cannot be started: {error}") from error
+        except OSError as error:
+            raise CloudError(f"The rehearsal's server cannot be started: {error}") from error
 
 
 def refuse_other_systems() -> None:
@@ -318,6 +320,8 @@ def stop(home: Path) -> bool:
             return was_running
     except FileNotFoundError:
         return False
+    except OSError as error:
+        raise CloudError(f"The rehearsal's server cannot be stopped: {error}") from error
 
 
 def remove(home: Path) -> None:
@@ -481,9 +485,10 @@ def _get(files: Home, record: ServerRecord, path: str) -> Any:
 
 
 def _log_tail(files: Home, start: int) -> str:
-    """Returns the last lines of server.log after an offset."""
+    """Returns the last lines of server.log after an offset, or what their absence means."""
     with contextlib.suppress(OSError), files.server_log.open("rb") as log:
         log.seek(start)
         lines = log.read().decode(errors="replace").splitlines()
-        return "\n".join(lines[-TAIL_LINES:])
-    return ""
+        if lines:
+            return "\n".join(lines[-TAIL_LINES:])
+    return f"{files.server_log} has no reason, as if it could not be written: is the disk full?"

@@ -1,11 +1,13 @@
 """What is to be copied is never broken over lines; tables fit, and are not cut in a pipe."""
 
+import errno
 import io
+import os
 
 import pytest
 
 from aksgpu.outcome import Cause, Finding
-from aksgpu.report import ReportConsole, finding_text, table
+from aksgpu.report import ReportConsole, exit_code_of, finding_text, table
 
 NODE = "aks-gpu-16475822-vmss000000"
 SIZE = "Standard_NC24ads_A100_v4"
@@ -56,3 +58,17 @@ def test_a_long_command_is_printed_on_its_own_line() -> None:
     ReportConsole(file=page, width=60).print(finding_text(finding), soft_wrap=True)
     lines = [line.strip() for line in page.getvalue().splitlines()]
     assert lines[1:] == ["-> ask for 8, or run the command below; or `ls`", COMMAND]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_told_in_a_sentence(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """A traceback said that aksgpu had failed."""
+
+    def writes() -> int:
+        raise OSError(number, os.strerror(number))
+
+    assert exit_code_of(writes) == Cause.CRASHED.exit_code
+    told = capsys.readouterr().err
+    assert os.strerror(number) in told
+    assert "free some space" in told
+    assert "Traceback" not in told

@@ -168,6 +168,25 @@ def test_a_server_that_ends_during_its_start_reports_why(tmp_path: Path) -> None
     assert "earlier" not in str(raised.value)
 
 
+def test_a_reason_that_could_not_be_written_is_not_left_out(tmp_path: Path) -> None:
+    """On a full disk the server's log has nothing: the error ended with an empty line."""
+    (tmp_path / "server.log").symlink_to(os.devnull)
+    (tmp_path / "arm.sqlite").mkdir()
+    with pytest.raises(CloudError, match="is the disk full"):
+        cloud.start(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["server.lock", "server.log"])
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
+    """The commands ended with a traceback."""
+    (tmp_path / name).mkdir()
+    with pytest.raises(CloudError, match=f"cannot be started: .*{name}"):
+        cloud.start(tmp_path)
+    if name == "server.lock":
+        with pytest.raises(CloudError, match=f"cannot be stopped: .*{name}"):
+            cloud.stop(tmp_path)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
