@@ -197,8 +197,6 @@ def start(
             is_removed = isinstance(error, FileNotFoundError) and error.filename is not None
             if not is_removed or files.path not in Path(error.filename).parents:
                 raise CloudError(f"The rehearsal's server cannot be started: {error}") from error
-        except OSError as error:
-            raise CloudError(f"The rehearsal's server cannot be started: {error}") from error
 
 
 def refuse_other_systems() -> None:
