@@ -18,7 +18,7 @@ _LABEL = re.compile(r"(?P<allowance>.+)@(?P<commit>[0-9a-fA-F]{7,40})")
 
 
 class Allowance(NamedTuple):
-    """`stack` is the name without the organisation; `pool` is the pool's or the resource's name."""
+    """`stack` is the name without the organization; `pool` is the pool's or the resource's name."""
 
     kind: str
     stack: str

@@ -11,7 +11,7 @@ _IN_FILES = re.compile(r"(organization/([\w.-]{1,100}/)?)?[\w.-]{1,100}", re.ASC
 
 
 def short_name(stack: str) -> str:
-    """The name without organisation and project, as in `organisation/project/stack`."""
+    """The name without organization and project, as in `organization/project/stack`."""
     return stack.rpartition("/")[2]
 
 

@@ -42,7 +42,7 @@ def test_the_first_system_pool_is_replaced_and_the_cluster_stays(whole_bench: Be
 
 
 def test_a_further_system_pool_is_encrypted_and_protected_as_gpu_pools(whole_bench: Bench) -> None:
-    """Only GPU pools could be: the rule of an organisation that asks for either was not met."""
+    """Only GPU pools could be: the rule of an organization that asks for either was not met."""
     name = unique("further")
     Azure(whole_bench.cloud).register("Microsoft.Compute", "EncryptionAtHost")
 

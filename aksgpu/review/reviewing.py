@@ -86,7 +86,7 @@ class ReviewOptions:
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
     review = Review(offline=options.offline, base=options.base)
-    # A rehearsal has no organisations: `organisation/project/stack` becomes `stack`.
+    # A rehearsal has no organizations: `organization/project/stack` becomes `stack`.
     names = [short_name(name) if options.offline else name for name in options.stacks]
     review.stacks = [
         StackReview(stack=stack, file=path_in_repository(stack_file(options.stack_files, stack)))

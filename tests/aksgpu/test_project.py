@@ -188,7 +188,7 @@ def test_a_stack_file_name_gives_the_stack_name(
     assert stack_of(file) == stack
     if stack:
         assert file in (
-            stack_file(tmp_path, f"organisation/project/{stack}").name,
+            stack_file(tmp_path, f"organization/project/{stack}").name,
             policies_file(tmp_path, stack).name,
         )
 

@@ -16,16 +16,16 @@ NAMES = st.from_regex(r"[a-zA-Z0-9_.-]{1,100}", fullmatch=True)
 
 
 @settings(max_examples=200, deadline=None)
-@given(name=NAMES, organisation=st.sampled_from(["", "our-org/a.project/"]))
+@given(name=NAMES, organization=st.sampled_from(["", "our-org/a.project/"]))
 @example("prod.eu", "")
 @example("policies", "")
 @example("a.policies", "")
 @example("yaml", "")
 @example("a..", "")
 @example(".policies.json.yaml", "")
-def test_a_stack_name_and_its_file_names_match(name: str, organisation: str) -> None:
+def test_a_stack_name_and_its_file_names_match(name: str, organization: str) -> None:
     """In a rehearsal with Pulumi.prod.eu.yaml each command wrote the file of a stack prod."""
-    stack, folder = organisation + name, Path("a folder")
+    stack, folder = organization + name, Path("a folder")
 
     assert short_name(stack) == name
     for file in (stack_file(folder, stack), policies_file(folder, stack)):
