@@ -175,8 +175,8 @@ def start(
     """Returns the cloud of this home: the running one, or a new one once it answers.
 
     `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it, clusters get
-    control planes, and the existing clusters are back when this returns. Waits for a server that
-    is still starting. Restarts a server that runs with other options; its state is kept. Raises
+    control planes, and the existing clusters are back when this returns. Waits for a server or a
+    control plane that is still starting. Restarts a server that runs with other options; its state is kept. Raises
     CloudError if the server runs in another era.
     """
     refuse_other_systems()
@@ -232,10 +232,28 @@ def _reusable(files: Home, options: _Options, say: Say) -> Cloud | None:
             )
         mismatch = options.mismatch(record)
         if mismatch is None:
+            _await_clusters(files, record, say)
             return cloud
         say(f"The rehearsal's server {mismatch}. Restarting it; its state is kept.")
         stop(files.path)
     return None
+
+
+def _await_clusters(files: Home, record: ServerRecord, say: Say) -> None:
+    """Waits while control planes are starting, as after one of their processes has died."""
+    deadline = time.monotonic() + START_SECONDS
+    is_told = False
+    while (names := _starting_clusters(files, record)) and time.monotonic() < deadline:
+        if not is_told:
+            say(f"Waiting for the control plane of {', '.join(names)}.")
+            is_told = True
+        time.sleep(POLL_SECONDS)
+
+
+def _starting_clusters(files: Home, record: ServerRecord) -> list[str]:
+    overview = _get(files, record, OVERVIEW) or {}
+    clusters = overview.get("clusters", [])
+    return [cluster["name"] for cluster in clusters if cluster["controlPlane"] == "starting"]
 
 
 def find(home: Path) -> Cloud | None:

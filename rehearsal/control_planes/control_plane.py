@@ -245,11 +245,14 @@ class ControlPlane:
         self._commands = _commands(place, services)
         self._processes = processes
         self._parts: dict[str, _Part] = {}
+        # Whether the API server has been ready since it or etcd was last started.
+        self.is_ready = False
 
     async def start(self, api: Client) -> None:
         """Starts all processes; returns once pods can be scheduled."""
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(api, _is_ready, "The API server is not ready")
+        self.is_ready = True
         await self._wait(api, _is_free, "The API server does not release the lease of the nodes")
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
         await self._wait(
@@ -283,10 +286,12 @@ class ControlPlane:
         """
         while True:
             await self._revive(api)
+            self.is_ready = self.is_ready or await _answered(_is_ready(api))
             await asyncio.sleep(POLL_SECONDS)
 
     async def _revive(self, api: Client) -> None:
         ended = [name for name, part in self._parts.items() if part.process.returncode is not None]
+        self.is_ready = self.is_ready and not {*FIRST}.intersection(ended)
         for name in ended:
             if await self._is_due(name, api):
                 await self._processes.end(self._parts[name].process)

@@ -162,8 +162,8 @@ class Fleet:
             return "Deleting", self.removal_failure(uid)
         if desired.is_stopped:
             return ("Stopping" if self.runs(uid) else "Stopped"), None
-        if uid in self._running:
-            return "Running", None
+        if cluster := self._running.get(uid):
+            return ("Running" if cluster.plane.is_ready else "Starting"), None
         if failure := self.failure(uid):
             return "Failed", failure
         setback = self._setbacks.get(uid)
