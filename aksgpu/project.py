@@ -80,7 +80,7 @@ class Project:
     def passphrase(self) -> str:
         """The passphrase of this home's secrets. It must be unique, as reports mask it."""
         file = self.home / "passphrase"
-        self.home.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         # If two commands start at once, the first one creates it.
         with FileLock(self.home / f".{file.name}.lock"):
             if not (file.exists() and file.read_bytes().strip()):

@@ -29,9 +29,17 @@ _WITHOUT_END, _USUAL_WIDTH = 100_000, 80
 _LONG_COMMAND = re.compile(r"`([^`]{50,})`")
 # Between the columns of a table.
 _GAP = 2
-# The errors of a disk that is full, or whose quota is used up.
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FREE = "free some space on the disk, and run the command again"
+_ALLOW = "make the file writable for your user, or remove it, and run the command again"
+# What helps if the disk or the rights on it are the cause, by the number of the error.
+_FILE_ADVICE: Mapping[int, str] = MappingProxyType(
+    {
+        errno.ENOSPC: _FREE,
+        errno.EDQUOT: _FREE,
+        errno.EACCES: _ALLOW,
+        errno.EROFS: _ALLOW,
+    }
+)
 _TRY_AGAIN = "do as it says, and try again"
 # The cause and advice for each kind of failure; the first match counts.
 _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
@@ -113,9 +121,9 @@ def exit_code_of(command: Callable[[], int]) -> int:
     except FAILURES as error:
         return _print_failure(messages, *findings_of(error))
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _FULL:
-            what = f"a file cannot be written: {error}"
-            return _print_failure(messages, Finding(Cause.CRASHED, what, _FREE))
+        if isinstance(error, OSError) and (advice := _FILE_ADVICE.get(error.errno or 0)):
+            what = f"a file cannot be used: {error}"
+            return _print_failure(messages, Finding(Cause.CRASHED, what, advice))
         messages.print(traceback.format_exc(), soft_wrap=True, markup=False, highlight=False)
         print_result(Cause.CRASHED, messages)
         return Cause.CRASHED.exit_code

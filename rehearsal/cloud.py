@@ -176,8 +176,8 @@ def start(
 
     `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it, clusters get
     control planes, and the existing clusters are back when this returns. Waits for a server or a
-    control plane that is still starting. Restarts a server that runs with other options; its state is kept. Raises
-    CloudError if the server runs in another era.
+    control plane that is still starting. Restarts a server that runs with other options; its state
+    is kept. Raises CloudError if the server runs in another era.
     """
     refuse_other_systems()
     files = Home(home.resolve())
@@ -451,6 +451,8 @@ def _launch(files: Home, lock: ServerLock, options: _Options) -> Cloud:
             start_new_session=True,
             pass_fds=(lock.descriptor,),
         )
+        # Until the server does so itself; a stop at this moment has to find it.
+        lock.write_pid(process.pid)
     try:
         return _wait_for_answer(files, process, log_start)
     except BaseException:

@@ -252,6 +252,7 @@ def test_each_home_has_its_own_passphrase(project: Project, tmp_path: Path) -> N
     assert Project(project.program, project.home).passphrase == word
     assert Project(project.program, tmp_path / "other").passphrase != word
     assert (project.home / "passphrase").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "other").stat().st_mode & 0o777 == 0o700
     (project.home / "passphrase").write_text("")
     assert len(project.passphrase) > 30
 

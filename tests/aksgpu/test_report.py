@@ -60,8 +60,18 @@ def test_a_long_command_is_printed_on_its_own_line() -> None:
     assert lines[1:] == ["-> ask for 8, or run the command below; or `ls`", COMMAND]
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_told_in_a_sentence(number: int, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "free some space"),
+        (errno.EDQUOT, "free some space"),
+        (errno.EACCES, "make the file writable"),
+        (errno.EROFS, "make the file writable"),
+    ],
+)
+def test_what_the_disk_refuses_is_told_in_a_sentence(
+    number: int, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A traceback said that aksgpu had failed."""
 
     def writes() -> int:
@@ -70,5 +80,5 @@ def test_a_full_disk_is_told_in_a_sentence(number: int, capsys: pytest.CaptureFi
     assert exit_code_of(writes) == Cause.CRASHED.exit_code
     told = capsys.readouterr().err
     assert os.strerror(number) in told
-    assert "free some space" in told
+    assert advice in told
     assert "Traceback" not in told

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from rehearsal import cloud
+from rehearsal.arm.home import Home
 from rehearsal.cloud import Cloud, CloudError
+from rehearsal.server_lock import holder
 from tests.processes import is_running
 from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE, until
@@ -166,6 +168,23 @@ def test_a_server_that_ends_during_its_start_reports_why(tmp_path: Path) -> None
     ) as raised:
         cloud.start(tmp_path)
     assert "earlier" not in str(raised.value)
+
+
+def test_a_server_is_named_before_it_has_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`aksgpu stop` did not know what to end if a server hung in its first moments."""
+    seen = []
+
+    def looks(files: Home, process: subprocess.Popen[bytes], _: int) -> Cloud:
+        seen.append((holder(files.server_lock), process.pid))
+        raise CloudError("This is enough.")
+
+    monkeypatch.setattr(cloud, "_wait_for_answer", looks)
+    with pytest.raises(CloudError, match="enough"):
+        cloud.start(tmp_path)
+    ((named, pid),) = seen
+    assert named == pid
 
 
 def test_a_reason_that_could_not_be_written_is_not_left_out(tmp_path: Path) -> None:
