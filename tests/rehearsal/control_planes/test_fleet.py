@@ -72,13 +72,13 @@ def test_a_cluster_restarts_after_any_failure(
     """The first refused watch was the last thing that was ever done for a cluster."""
     monkeypatch.setattr(fleet, "LONGEST_PAUSE", 0.0)
     monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
-    left, messages = list(ends), []
+    left, messages, plane = list(ends), [], MagicMock(is_ready=True)
 
     async def live(self: Fleet, desired: DesiredCluster) -> None:
         messages.append(self.failure(desired.uid))
         if left:
             raise left.pop(0)
-        self._running[desired.uid] = None  # type: ignore[assignment]
+        self._running[desired.uid] = MagicMock(plane=plane)
         self._ready[desired.uid].set()
         try:
             await asyncio.Event().wait()
@@ -92,6 +92,9 @@ def test_a_cluster_restarts_after_any_failure(
         await clusters.start()
         await until(lambda: clusters.health() == [Health("c", "g", "Running")])
         assert clusters.failure("one") is None
+        # While an API server is restarted, those who need the cluster wait for it.
+        plane.is_ready = False
+        assert clusters.health() == [Health("c", "g", "Starting")]
         await clusters.stop()
 
     asyncio.run(work())
