@@ -155,14 +155,19 @@ def test_the_sdk_polls_every_thirty_seconds_without_a_header(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """AKS sends no `Retry-After`; the SDK then asks every thirty seconds, and ends all the same."""
-    pauses: list[float] = []
-    monkeypatch.setattr(RequestsTransport, "sleep", lambda _, seconds: pauses.append(seconds))
-    azure = azure_of(start_cloud(0.02))
+    azure = azure_of(start_cloud())
     azure.resources.resource_groups.create_or_update("patient", {"location": "eastus"})
-    clusters = azure.aks.managed_clusters
-    Faults(azure.cloud.home).script(
-        {"path": ".", "without": ["Retry-After", "x-ms-retry-after-ms"]}
-    )
+    clusters, faults = azure.aks.managed_clusters, Faults(azure.cloud.home)
+    silent = {"path": ".", "without": ["Retry-After", "x-ms-retry-after-ms"]}
+    # In progress until the SDK has paused once.
+    faults.script({**silent, "method": "PUT", "operation": "stuck"}, silent)
+    pauses: list[float] = []
+
+    def pause(_: RequestsTransport, seconds: float) -> None:
+        pauses.append(seconds)
+        faults.script(silent)
+
+    monkeypatch.setattr(RequestsTransport, "sleep", pause)
     poller = clusters.begin_create_or_update("patient", "late", cluster_body())
     assert poller.result().properties.provisioning_state == "Succeeded"
     assert set(pauses) == {30}
