@@ -17,6 +17,7 @@ from rehearsal.control_planes import fleet
 from rehearsal.control_planes.control_plane import ControlPlaneError
 from rehearsal.control_planes.desired_state import DesiredCluster, Era
 from rehearsal.control_planes.fleet import ATTEMPTS, Fleet, Health, Settings
+from tests.waiting import PATIENCE
 
 ENDS = st.sampled_from(
     [
@@ -58,8 +59,9 @@ def made(folder: Path, wishes: Wishes) -> Fleet:
 
 
 async def until(condition: Callable[[], Any]) -> None:
-    while not condition():  # noqa: ASYNC110 (what is awaited is no event)
-        await asyncio.sleep(0.001)
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110 (what is awaited is no event)
+            await asyncio.sleep(0.001)
 
 
 @settings(
