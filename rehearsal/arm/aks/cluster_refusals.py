@@ -25,6 +25,7 @@ from rehearsal.arm.aks.refusals import (
     missing,
     not_like,
     of_stable_versions,
+    outside,
     required,
     when,
 )
@@ -39,6 +40,13 @@ _CODES_OF = {
 }
 _ROUTING_WITH_ISTIO = "webAppRouting.gatewayAPIImplementations.appRoutingIstio.mode"
 _TAGS_PAGE = "page: Use tags to organize your Azure resources"
+
+
+# The most outbound addresses from AKS, by the property with their number.
+_MOST_ADDRESSES = {
+    "loadBalancerProfile.managedOutboundIPs": 100,
+    "natGatewayProfile.managedOutboundIPProfile": 16,
+}
 
 
 def _network(case: Case, name: str) -> Any:
@@ -125,6 +133,19 @@ def _reserved(name: str, is_refused: Callable[[networks.Network | None], bool]) 
 def _has_pods_apart(case: Case) -> bool:
     """Returns whether pods get addresses outside the subnet."""
     return _has(case, "networkPlugin", "kubenet") or _has(case, "networkPluginMode", "overlay")
+
+
+def _addresses(profile: str, most: int) -> Rule:
+    """The rule on the number of a cluster's own outbound addresses."""
+    parameter = f"networkProfile.{profile}.count"
+    return Rule(
+        name=f"cluster-{'nat' if profile.startswith('nat') else 'load-balancer'}-addresses",
+        summary=f"`{profile}.count` is 1 to {most}.",
+        source=f"{SPEC}; {UNRECORDED}",
+        refuses=outside(f"{NETWORK}.{profile}.count", 1, most, unless=0),
+        error=invalid(parameter, "it was {value}. It must be between {lowest} and {highest}."),
+        target=parameter,
+    )
 
 
 def _overlap(case: Case) -> Words | None:
@@ -730,6 +751,7 @@ ON_RESULT: tuple[Rule, ...] = (
         ),
         target="aadProfile.adminGroupObjectIDs",
     ),
+    *(_addresses(profile, most) for profile, most in _MOST_ADDRESSES.items()),
     Rule(
         name="cluster-issuer-off",
         summary="The OIDC issuer cannot be disabled once it is enabled.",

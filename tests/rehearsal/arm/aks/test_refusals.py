@@ -770,6 +770,19 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "BadRequest",
         "requires at least one implementation",
     ),
+    # The server made as many addresses as were asked for, and answered nobody meanwhile.
+    (
+        "cluster-load-balancer-addresses",
+        network(loadBalancerProfile={"managedOutboundIPs": {"count": 10**9}}),
+        "InvalidParameter",
+        "it was 1000000000. It must be between 1 and 100.",
+    ),
+    (
+        "cluster-nat-addresses",
+        network(natGatewayProfile={"managedOutboundIPProfile": {"count": 17}}),
+        "InvalidParameter",
+        "between 1 and 16.",
+    ),
 ]
 
 GATEWAY = {"gatewayAPI": {"installation": "Standard"}}
