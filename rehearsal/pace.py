@@ -11,12 +11,12 @@ TIME_SCALE_VARIABLE = "AKS_GPU_REHEARSAL_TIME_SCALE"
 # At scale 1 a rehearsed minute takes six seconds: a cluster takes 8 seconds, a pool 5.
 _SECONDS_PER_SECOND = 0.1
 # At any scale, this machine's own work takes some seconds.
-_SHORTEST_LIMIT = 15.0
+SHORTEST_LIMIT = 15.0
 
 
-def time_limit(seconds: float) -> float:
+def time_limit(seconds: float, shortest: float = SHORTEST_LIMIT) -> float:
     """Returns the rehearsal's time limit for one of that many seconds on Azure."""
     scale = os.environ.get(TIME_SCALE_VARIABLE)
     if scale is None:
         return seconds
-    return min(seconds, max(_SHORTEST_LIMIT, seconds * float(scale) * _SECONDS_PER_SECOND))
+    return min(seconds, max(shortest, seconds * float(scale) * _SECONDS_PER_SECOND))

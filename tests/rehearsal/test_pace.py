@@ -34,6 +34,12 @@ def test_a_time_limit_follows_the_rehearsals_time_scale(
     assert time_limit(seconds) == pytest.approx(limit)
 
 
+def test_work_of_kubernetes_own_pace_has_a_longer_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A namespace whose pods were still ending took 16 seconds, and 15 were given."""
+    monkeypatch.setenv(TIME_SCALE_VARIABLE, "0.05")
+    assert [time_limit(seconds, 60) for seconds in (600, 2)] == [60, 2]
+
+
 @given(seconds=SECONDS, longer=SECONDS, scale=SCALES)
 def test_a_longer_limit_never_becomes_the_shorter_one(
     seconds: float, longer: float, scale: float

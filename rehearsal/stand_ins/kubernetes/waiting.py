@@ -6,7 +6,7 @@ from typing import Any
 
 from kube.client import ApiError
 from provider_kit.serving import ProviderError
-from rehearsal.pace import time_limit
+from rehearsal.pace import SHORTEST_LIMIT, time_limit
 from rehearsal.stand_ins.kubernetes.cluster import Cluster
 from rehearsal.stand_ins.kubernetes.objects import (
     SKIP_AWAIT,
@@ -23,6 +23,8 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0
 # pulumi-kubernetes has the same time limit for all kinds, and for deletions.
 _SECONDS = 600.0
+# Kubernetes looks at a namespace that has pods only after half of their grace period, at any scale.
+_SHORTEST_DELETION = 60.0
 # The original uses a library for DaemonSets, which has messages of its own.
 _TIMED_OUT = {"DaemonSet": "timed out waiting for the condition"}
 _TIMED_OUT_USUALLY = "'{}' timed out waiting to be Ready"
@@ -86,7 +88,7 @@ class Waiting:
         if judge is not None and is_enabled(self._inputs, SKIP_AWAIT):
             return
         try:
-            async with asyncio.timeout(_time_limit(self._inputs, within)):
+            async with asyncio.timeout(_time_limit(self._inputs, within, _SHORTEST_DELETION)):
                 await self._until_gone()
         except TimeoutError:
             finalizers = ", ".join(metadata(self.live).get("finalizers") or [])
@@ -162,7 +164,8 @@ class Waiting:
             return []
 
 
-def _time_limit(inputs: Object, within: float) -> float:
+def _time_limit(inputs: Object, within: float, shortest: float = SHORTEST_LIMIT) -> float:
     """Returns the custom timeout in seconds, or the annotation's, or ten minutes."""
     annotated = annotation(inputs, TIMEOUT_SECONDS)
-    return time_limit(within or (float(annotated) if annotated.isdecimal() else 0) or _SECONDS)
+    seconds = within or (float(annotated) if annotated.isdecimal() else 0) or _SECONDS
+    return time_limit(seconds, shortest)
