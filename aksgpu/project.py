@@ -107,7 +107,7 @@ class Project:
 
     def has_locks(self, stack: str) -> bool:
         """Whether an update of the stack is running, or was killed."""
-        return any(self.state.glob(f".pulumi/locks/**/{short_name(stack)}/*.json"))
+        return bool(locks_of(stack, self.state))
 
     def environment(self) -> dict[str, str]:
         """The variables with which `pulumi` uses this project and its backend."""
@@ -226,6 +226,11 @@ def _read(file: Path) -> dict[str, Any]:
     if not isinstance(content, dict | None):
         raise StackFileError(f"{file} is not a map of keys and values (line 1, column 1)")
     return content or {}
+
+
+def locks_of(stack: str, state: Path) -> list[Path]:
+    """The locks of a stack in a file backend, by any form of its name."""
+    return sorted(state.glob(f".pulumi/locks/**/{short_name(stack)}/*.json"))
 
 
 def _read_copy(file: Path) -> dict[str, Any] | None:

@@ -6,8 +6,8 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
+from aksgpu.project import locks_of
 from aksgpu.running import ProgramError
-from aksgpu.stack_names import short_name
 from engine.cache import Say
 
 # Part of the name of the engine's file, also in a wrapper such as `.pulumi-wrapped`.
@@ -20,7 +20,7 @@ def lift_locks(stack: str, state: Path, say: Say) -> None:
     One by one, because `pulumi cancel` also removes the lock of a running update. Raises
     ProgramError if a lock remains.
     """
-    locks = sorted(state.glob(f".pulumi/locks/**/{short_name(stack)}/*.json"))
+    locks = locks_of(stack, state)
     for dead in [lock for lock in locks if _holder(lock) is None]:
         dead.unlink(missing_ok=True)
         say("An earlier update was killed; its lock is removed.")
