@@ -42,10 +42,10 @@ _ROUTING_WITH_ISTIO = "webAppRouting.gatewayAPIImplementations.appRoutingIstio.m
 _TAGS_PAGE = "page: Use tags to organize your Azure resources"
 
 
-# The most outbound addresses from AKS, by the property with their number.
-_MOST_ADDRESSES = {
-    "loadBalancerProfile.managedOutboundIPs": 100,
-    "natGatewayProfile.managedOutboundIPProfile": 16,
+# The rules on the number of outbound addresses from AKS: the property, and the most it can be.
+_ADDRESSES = {
+    "cluster-load-balancer-addresses": ("loadBalancerProfile.managedOutboundIPs.count", 100),
+    "cluster-nat-addresses": ("natGatewayProfile.managedOutboundIPProfile.count", 16),
 }
 
 
@@ -135,14 +135,14 @@ def _has_pods_apart(case: Case) -> bool:
     return _has(case, "networkPlugin", "kubenet") or _has(case, "networkPluginMode", "overlay")
 
 
-def _addresses(profile: str, most: int) -> Rule:
-    """The rule on the number of a cluster's own outbound addresses."""
-    parameter = f"networkProfile.{profile}.count"
+def _addresses(name: str, number: str, most: int) -> Rule:
+    parameter = f"networkProfile.{number}"
     return Rule(
-        name=f"cluster-{'nat' if profile.startswith('nat') else 'load-balancer'}-addresses",
-        summary=f"`{profile}.count` is 1 to {most}.",
+        name=name,
+        summary=f"`{number}` is 1 to {most}.",
         source=f"{SPEC}; {UNRECORDED}",
-        refuses=outside(f"{NETWORK}.{profile}.count", 1, most, unless=0),
+        # No source says what AKS does with 0, so it is taken.
+        refuses=outside(f"{NETWORK}.{number}", 1, most, unless=0),
         error=invalid(parameter, "it was {value}. It must be between {lowest} and {highest}."),
         target=parameter,
     )
@@ -751,7 +751,7 @@ ON_RESULT: tuple[Rule, ...] = (
         ),
         target="aadProfile.adminGroupObjectIDs",
     ),
-    *(_addresses(profile, most) for profile, most in _MOST_ADDRESSES.items()),
+    *(_addresses(name, *bounds) for name, bounds in _ADDRESSES.items()),
     Rule(
         name="cluster-issuer-off",
         summary="The OIDC issuer cannot be disabled once it is enabled.",
