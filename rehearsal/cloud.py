@@ -242,12 +242,11 @@ def _reusable(files: Home, options: _Options, say: Say) -> Cloud | None:
 def _await_clusters(files: Home, record: ServerRecord, say: Say) -> None:
     """Waits while control planes are starting, as after one of their processes has died."""
     deadline = time.monotonic() + START_SECONDS
-    is_told = False
-    while (names := _starting_clusters(files, record)) and time.monotonic() < deadline:
-        if not is_told:
-            say(f"Waiting for the control plane of {', '.join(names)}.")
-            is_told = True
+    if names := _starting_clusters(files, record):
+        say(f"Waiting for the control plane of {', '.join(names)}.")
+    while names and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
+        names = _starting_clusters(files, record)
 
 
 def _starting_clusters(files: Home, record: ServerRecord) -> list[str]:

@@ -11,9 +11,10 @@ _ENDINGS = (".json", ".json.gz")
 
 def stacks_of(home: Path) -> list[str]:
     """The names of the stacks; those of other projects as `project/name`."""
-    folder = Project(PROGRAM, home).state / ".pulumi" / "stacks"
+    rehearsed = Project(PROGRAM, home)
+    folder = rehearsed.state / ".pulumi" / "stacks"
     # The rehearsal has a project file too, whatever has become of the program's.
-    projects = map(read_project, (PROGRAM, Project(PROGRAM, home).folder))
+    projects = map(read_project, (PROGRAM, rehearsed.folder))
     program = next((name for each in projects if (name := each.content.get("name"))), None)
     stacks = []
     for file in folder.rglob("*"):

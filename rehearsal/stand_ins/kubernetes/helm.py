@@ -115,7 +115,7 @@ class Helm:
         """
         with tempfile.TemporaryDirectory() as home:
             # The user's HELM_KUBEAPISERVER, for one, goes before the kubeconfig.
-            others = {name: os.environ[name] for name in os.environ if not name.startswith(_OWN)}
+            others = {n: value for n, value in os.environ.items() if not n.startswith(_OWN)}
             folders = {f"{_OWN}{kind}_HOME": home for kind in ("CACHE", "CONFIG", "DATA")}
             process = await asyncio.create_subprocess_exec(
                 _program(),
