@@ -46,7 +46,7 @@ _OF_NVIDIA = "nvidia/"
 # What allocates GPUs in NVIDIA's DRA driver. Its other program is for links between nodes, and
 # leaves GPUs to a device plugin.
 _DRA_PROGRAM = re.compile(r"(?<![\w-])gpu-kubelet-plugin(?![\w-])")
-_NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
+_NUMBERS = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.-].*)?")
 # Older plugins wait forever if they find no driver, do not support MIG, and ignore their settings.
 CAN_FAIL: Version = (0, 7)
 

@@ -52,7 +52,7 @@ ON_AKS_IN_2021: Mapping[str, MinorVersion] = MappingProxyType(
 # The namespaces that every new cluster has.
 OWN_NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)?")
+_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(\.[0-9]{1,9})?")
 
 
 def minor_version(text: str) -> tuple[int, int] | None:

@@ -104,7 +104,7 @@ FEWEST_PODS, MOST_PODS, ROOM_FOR_PODS = 10, 250, 30
 # The default of maxSurge: how many extra nodes AKS adds during an upgrade.
 DEFAULT_SURGE = "10%"
 # A number of nodes or a percentage of a pool, and what AKS takes for the bounds of upgrades.
-NUMBER_OF_NODES = re.compile(r"(\d+)(%?)", re.ASCII)
+NUMBER_OF_NODES = re.compile(r"([0-9]{1,9})(%?)")
 DRAIN_MINUTES, MOST_DRAIN_MINUTES = 5, 1440
 MOST_SOAK_MINUTES = 30
 UNDRAINABLE = ("Cordon", "Schedule")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 _QUANTITY = re.compile(
     r"(?P<number>[+-]?([0-9]+\.?[0-9]*|\.[0-9]+))"
-    r"((?P<unit>[numkMGTPE]|[KMGTPE]i)|(?P<exponent>[eE][+-]?[0-9]+))?"
+    r"((?P<unit>[numkMGTPE]|[KMGTPE]i)|(?P<exponent>[eE][+-]?[0-9]{1,9}))?"
 )
 _UNITS: Mapping[str, Decimal] = MappingProxyType(
     {unit: Decimal(f"1e{3 * power}") for power, unit in enumerate("num", -3)}

@@ -21,7 +21,8 @@ Spec = Mapping[str, Any]
 Toleration = dict[str, Any]
 
 _NO_TERM = "(an affinity without terms)"
-_NUMBER = re.compile(r"[+-]?[0-9]+")
+# Kubernetes compares 64-bit numbers.
+NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 class Unknown(Enum):
@@ -180,7 +181,7 @@ def _written(requirement: Mapping[str, Any]) -> str:
 
 def _compared(holds: Callable[[int, int], bool], value: str | None, values: Sequence[str]) -> bool:
     numbers = [value or "", *values]
-    return len(numbers) == 2 and all(map(_NUMBER.fullmatch, numbers)) and holds(*map(int, numbers))
+    return len(numbers) == 2 and all(map(NUMBER.fullmatch, numbers)) and holds(*map(int, numbers))
 
 
 # By operator. The arguments are a label's value, None without the label, and the named values.

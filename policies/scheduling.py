@@ -8,6 +8,7 @@ from types import MappingProxyType
 from catalogue import scheduling
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL, SPOT_LABEL, SPOT_TAINT, TAINT
 from catalogue.scheduling import (
+    NUMBER,
     UNKNOWN,
     UNMET,
     LabelOf,
@@ -117,7 +118,7 @@ def _assumed_or(
 
 def _near(value: str) -> list[str]:
     """Returns a value and, for a number, its neighbors: the operators Gt and Lt are bounds."""
-    if not value.lstrip("+-").isdecimal():
+    if not NUMBER.fullmatch(value):
         return [value]
     return [value, str(int(value) - 1), str(int(value) + 1)]
 

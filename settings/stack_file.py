@@ -280,8 +280,10 @@ def _member(node: yaml.Node | None, part: str) -> tuple[Place | None, yaml.Node 
         for key, value in node.value:
             if meant(key).value == part:
                 return place_of(key), meant(value)
-    if isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
-        return place_of(node.value[int(part)]), meant(node.value[int(part)])
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            if str(index) == part:
+                return place_of(item), meant(item)
     return None, None
 
 

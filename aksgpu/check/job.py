@@ -41,7 +41,7 @@ _MATRIX = "https://docs.nvidia.com/deploy/cuda-compatibility/"
 
 # TensorFlow prints more properties of the device, on the same line or on the next.
 _DEVICE = re.compile(r"Found device \d+ with properties:\s*name: (.+?)(?= major: |\s*$)", re.M)
-_ACCURACY = re.compile(r"Accuracy at step (\d+): ([0-9.]+)")
+_ACCURACY = re.compile(r"Accuracy at step ([0-9]{1,9}): ([0-9]*\.?[0-9]+)(?!\.?[0-9])")
 
 
 # What NVIDIA's sample prints when the GPU's result is right.

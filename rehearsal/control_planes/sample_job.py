@@ -2,9 +2,11 @@
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from catalogue import quantities
 from catalogue.device_plugin import PREFIX
 from catalogue.images import CUDA_MISMATCH
 from catalogue.sizes import find
@@ -30,8 +32,11 @@ _ADDS = (
 _CANNOT_ADD = "Failed to allocate device vector A (error code {})!"
 _NO_DEVICE = "no CUDA-capable device is detected"
 
+_STEPS = re.compile(r"[0-9]{1,9}")
 DEFAULT_STEPS = 1000
 STEPS_BETWEEN_LINES = 10
+# The log of a longer training has fewer lines: all of it is held in memory.
+MOST_STEP_LINES = 10_000
 
 
 def run(container: Json, pool: DesiredPool, time_scale: float) -> Run:
@@ -43,7 +48,7 @@ def run(container: Json, pool: DesiredPool, time_scale: float) -> Run:
     lines = list(_devices(gpu_model, pool, container)) if gpu_model else ["No GPU: the CPU"]
     timed = [(0.0, line) for line in lines]
     steps = _steps(container)
-    for step in range(0, steps, STEPS_BETWEEN_LINES):
+    for step in range(0, steps, max(STEPS_BETWEEN_LINES, steps // MOST_STEP_LINES)):
         accuracy = 1 - 0.9 * math.exp(-step / 120)
         timed.append((step * SECONDS_PER_STEP, f"Accuracy at step {step}: {accuracy:.4f}"))
     timed.append((steps * SECONDS_PER_STEP, f"Done after {steps} steps."))
@@ -63,7 +68,11 @@ def run_vector_add(pool: DesiredPool, time_scale: float) -> Run:
 def _devices(gpu_model: str, pool: DesiredPool, container: Json) -> Iterator[str]:
     """Returns TensorFlow's log line for each device."""
     limits = container.get("resources", {}).get("limits", {})
-    requested = [int(count) for name, count in limits.items() if name.startswith(PREFIX)]
+    requested = [
+        int(quantities.parse(str(count)).amount)
+        for name, count in limits.items()
+        if name.startswith(PREFIX)
+    ]
     hardware = gpus.hardware(pool)
     part = f" MIG {hardware.slices.profile}" if hardware.slices else ""
     # Without a limit a container sees all devices of the node.
@@ -74,6 +83,6 @@ def _devices(gpu_model: str, pool: DesiredPool, container: Json) -> Iterator[str
 def _steps(container: Json) -> int:
     words = " ".join([*container.get("command", ()), *container.get("args", ())])
     for name, value in itertools.pairwise(words.replace("=", " ").split()):
-        if name == "--max_steps" and value.isdigit():
+        if name == "--max_steps" and _STEPS.fullmatch(value):
             return int(value)
     return DEFAULT_STEPS

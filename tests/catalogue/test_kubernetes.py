@@ -2,7 +2,14 @@
 
 import pytest
 
-from catalogue.kubernetes import DEFAULT, LONG_TERM, ON_AKS, full_version, is_newer_release
+from catalogue.kubernetes import (
+    DEFAULT,
+    LONG_TERM,
+    ON_AKS,
+    full_version,
+    is_newer_release,
+    minor_version,
+)
 
 
 def test_the_default_version_needs_no_long_term_support() -> None:
@@ -15,6 +22,11 @@ def test_the_default_version_needs_no_long_term_support() -> None:
 )
 def test_the_newest_patch_release_stands_for_its_minor_version(text: str, expected: str) -> None:
     assert full_version(text) == expected
+
+
+@pytest.mark.parametrize("text", ["1", "1.x", f"1.{'9' * 5000}", "1.\u0663\u0666"])
+def test_a_text_that_is_no_version_has_no_minor_version(text: str) -> None:
+    assert minor_version(text) is None
 
 
 @pytest.mark.parametrize(

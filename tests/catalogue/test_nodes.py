@@ -18,6 +18,8 @@ from catalogue.nodes import surge_nodes
         (None, "1", 11, 0),
         ("50%", None, 0, 0),
         ("a third", None, 4, None),
+        ("9" * 5000, None, 4, None),
+        ("\u0663", None, 4, None),
     ],
 )
 def test_surge_nodes_are_computed_from_max_surge(

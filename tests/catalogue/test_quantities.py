@@ -37,7 +37,22 @@ def test_a_quantity_is_parsed(text: str, amount: str, notation: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["lots", "", ".", "1 k", "1K", "1ki", "1mi", "1e", "1e3k", "nan", "Infinity", "1_0", "٣"],
+    [
+        "lots",
+        "",
+        ".",
+        "1 k",
+        "1K",
+        "1ki",
+        "1mi",
+        "1e",
+        "1e3k",
+        "nan",
+        "Infinity",
+        "1_0",
+        "٣",
+        f"1e{'9' * 19}",
+    ],
 )
 def test_a_text_that_is_no_quantity_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a quantity"):

@@ -110,6 +110,7 @@ SELECTION = [
     ("Gt of a label that is no number", _asks(_label("size", "Gt", "0")), False),
     ("Gt of no number", _asks(_label("cores", "Gt", "few")), False),
     ("Gt of a number with blanks", _asks(_label("cores", "Gt", " 3")), False),
+    ("Gt of a very long number", _asks(_label("cores", "Gt", "9" * 5000)), False),
     ("Gt of two numbers", _asks(_label("cores", "Gt", "3", "2")), False),
     ("Gt without a number", _asks(_label("cores", "Gt")), False),
     ("an unknown operator", _asks(_label("team", "Like", "v*")), False),

@@ -21,7 +21,9 @@ KEYS = st.sampled_from([*LABELS])
 EXPRESSIONS = st.one_of(
     st.builds(asks, KEYS, st.sampled_from(["In", "NotIn"]), st.sampled_from(VALUES)),
     st.builds(asks, KEYS, st.sampled_from(["Exists", "DoesNotExist"])),
-    st.builds(asks, KEYS, st.sampled_from(["Gt", "Lt"]), st.sampled_from(["5", "6"])),
+    st.builds(
+        asks, KEYS, st.sampled_from(["Gt", "Lt"]), st.sampled_from(["5", "6", "+-5", "9" * 5000])
+    ),
 )
 SPECS = st.builds(
     lambda terms, selector: {"affinity": required(*terms), "nodeSelector": selector},

@@ -49,6 +49,8 @@ def file(tmp_path: Path) -> StackFile:
         ("gpuPools[1].name", 11),
         ("gpuPools[1].count", 10),
         ("cluster.name", 6),
+        ("gpuPools[²]", 7),
+        (f"gpuPools[{'9' * 5000}]", 7),
         ("nosuch", None),
     ],
 )

@@ -1,5 +1,7 @@
 """What the sample's log tells, in the forms that it has had."""
 
+import pytest
+
 from aksgpu.check.job import JobLog
 
 # As TensorFlow writes it: a device's properties stand in lines of their own.
@@ -21,6 +23,12 @@ def test_a_log_names_its_devices_and_last_step() -> None:
     assert log.devices == ("Tesla K80", "Tesla V100-PCIE-16GB")
     assert (log.step, log.accuracy) == (490, 0.9494)
     assert not log.is_cuda_mismatch
+
+
+@pytest.mark.parametrize("line", ["step 490: 0.9.4", "step 490: .", f"step {'9' * 5000}: 0.9"])
+def test_a_line_of_a_broken_form_tells_no_step(line: str) -> None:
+    log = JobLog.parse(f"Accuracy at step 480: 0.9\nAccuracy at {line}\n")
+    assert (log.step, log.accuracy) == (480, 0.9)
 
 
 def test_a_device_on_one_log_line_is_read() -> None:

@@ -71,6 +71,7 @@ def gpus(count: int) -> dict[str, int]:
         (":latest", NEWEST),
         (":8b416016-ubi8", NEWEST),
         ("@sha256:0123", NEWEST),
+        (f":v{'9' * 5000}.1.0", NEWEST),
         ("", NEWEST),
     ],
 )
