@@ -81,11 +81,3 @@ def between(lowest: int, highest: int) -> Sequence[Rule]:
 def matches(pattern: re.Pattern[str], reason: str) -> Rule:
     """Returns a rule: the whole string must match a regular expression."""
     return wrong_if(lambda text, _: text is not None and not pattern.fullmatch(text), reason)
-
-
-def no_longer_than(most: int) -> Rule:
-    """Returns a rule: the string must not have more characters."""
-    return wrong_if(
-        lambda text, _: len(text or "") > most,
-        f"string should have at most {most} characters, not {{!r}}",
-    )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import clusters, gpu_operator, kubernetes, networks
+from catalogue import clusters, gpu_operator, kubernetes, networks, resource_groups, tags
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
 from catalogue.valid import (
     Rule,
@@ -14,7 +14,6 @@ from catalogue.valid import (
     Values,
     between,
     matches,
-    no_longer_than,
     one_of,
     wrong_if,
 )
@@ -124,11 +123,16 @@ _CLUSTER_NAME = wrong_if(
     lambda name, _: name and not NAME.fullmatch(name),
     f"{{!r}} is not a valid cluster name: use {NAME_RULE}",
 )
+_GROUP_NAME = wrong_if(
+    lambda name, _: name and not resource_groups.NAME.fullmatch(name),
+    f"{{!r}} is not a valid resource group name: use {resource_groups.NAME_RULE}",
+)
 # `name` is the key in a stack file, `resourceGroupName` the property of a component.
 RESOURCE_GROUP: Rules = MappingProxyType(
     {
-        "name": (no_longer_than(90), _require_name_of_existing("resource group")),
-        "resourceGroupName": (no_longer_than(90),),
+        "name": (_GROUP_NAME, _require_name_of_existing("resource group")),
+        "resourceGroupName": (_GROUP_NAME,),
+        "tags": (tags.check,),
     }
 )
 
@@ -136,6 +140,7 @@ CLUSTER: Rules = MappingProxyType(
     {
         "name": (_CLUSTER_NAME, _require_name_of_existing("cluster")),
         "clusterName": (_CLUSTER_NAME,),
+        "tags": (tags.check,),
         "dnsPrefix": (_check_dns_prefix,),
         "kubernetesVersion": (KUBERNETES_VERSION,),
         "skuTier": (one_of("Free", "Standard", "Premium"),),
@@ -342,5 +347,6 @@ STACK: Rules = MappingProxyType(
         "gpuStack": (GPU_STACK,),
         "gpuTaint": (GPU_TAINT,),
         "managedGpuFeature": (one_of("assume", "register"),),
+        "tags": (tags.check,),
     }
 )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import gpu_operator, kubernetes, mig, retirement, rotation
+from catalogue import gpu_operator, kubernetes, mig, retirement, rotation, tags
 from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
 from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
@@ -274,6 +274,7 @@ _EVERY_POOL: Rules = {
     # The key in a stack file, and the property of a component.
     "name": (_NAME,),
     "poolName": (_NAME,),
+    "tags": (tags.check,),
     "image": (one_of("regular", "specialized"),),
     "gpuStack": (
         GPU_STACK,
@@ -297,7 +298,7 @@ _EVERY_POOL: Rules = {
 }
 
 # The properties that a pool without GPUs has, too.
-_WITHOUT_GPUS = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
+_WITHOUT_GPUS = ("name", "poolName", "tags", "count", "minCount", "maxCount", "zones[]", "osSku")
 
 _LARGE_ENOUGH = wrong_if(
     lambda size, _: size and is_smaller(size, SMALLEST_OF_SYSTEM),

@@ -99,7 +99,9 @@ def plugin(**args: Any) -> NvidiaDevicePlugin:
 
 
 def group(**args: Any) -> ResourceGroup:
-    return ResourceGroup("it", ResourceGroupArgs(**{"location": "eastus", **args}))
+    return ResourceGroup(
+        "it", ResourceGroupArgs(**{"resource_group_name": "g", "location": "eastus", **args})
+    )
 
 
 # By the part of a stack file: what makes the component, and how its properties' paths begin.
@@ -261,6 +263,8 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("devicePlugin", {"namespace": "A"}, "namespace"),
     ("devicePlugin", {"namespace": "kube-system"}, "createNamespace"),
     ("resourceGroup", {"name": "g" * 91}, "name"),
+    ("resourceGroup", {"name": "gpu/a"}, "name"),
+    ("resourceGroup", {"name": "gpu."}, "name"),
     ("sampleJob", {"image": ""}, "image"),
 ]
 
@@ -302,6 +306,26 @@ def test_a_mistake_is_reported_by_key_and_by_property(
     property_ = camel_case(name) if name else path
     expected = {"property_path": prefix + property_, "reason": in_stack_file.reason}
     assert reported == [expected]
+
+
+@pytest.mark.parametrize("make", [group, cluster, gpu_pool, further_system_pool])
+@pytest.mark.parametrize(
+    "tags", [{"a/b": "hidden"}, {"a": "hidden" * 50}, {"a": "b", "c" * 513: ""}]
+)
+def test_every_component_reports_wrong_tags_as_a_stack_file_without_the_values(
+    deploy: Deploy, make: Callable[..., object], tags: dict[str, str]
+) -> None:
+    """Azure refused them, after the stack had begun."""
+    (in_stack_file,) = from_settings("tags", tags)
+    assert in_stack_file.path == "tags"
+
+    def program() -> None:
+        with pytest.raises(pulumi.InputPropertiesError) as refused:
+            make(tags=tags)
+        assert str(refused.value) == f"it: tags: {in_stack_file.reason}"
+        assert "hidden" not in str(refused.value)
+
+    assert not deploy(program).registered
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from catalogue import resource_groups
+
 
 @dataclass(frozen=True)
 class Refusal:
@@ -112,8 +114,8 @@ NO_LOCATION_FOR_GROUP = _arm(
 )
 NO_LOCATION = _arm("400 LocationRequired: The location property is required for this definition.")
 BAD_GROUP_NAME = _arm(
-    "400 InvalidResourceGroup: The provided resource group name '{name}' is invalid: 1 to 90 "
-    "letters, digits, '.', '_', '-', '(' or ')', not ending with a period."
+    "400 InvalidResourceGroup: The provided resource group name '{name}' is invalid: "
+    f"{resource_groups.NAME_RULE}."
 )
 GROUP_MOVED = _arm(
     "409 InvalidResourceGroupLocation: Invalid resource group location '{requested}'. The Resource"

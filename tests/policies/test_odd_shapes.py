@@ -147,6 +147,7 @@ SCALARS = st.one_of(
     st.integers(-(2**60), 2**60),
     st.floats(allow_nan=False, allow_infinity=False),
     st.sampled_from(["", "true", "1e999", "NaN", "None", "a=b:NoSchedule", "\x1b[31m", "x" * 99]),
+    st.sampled_from(["+-5", "-", "²", "٣", "9" * 5000, "1e99999999999999999999", "1.²", "9Ei"]),
     st.text(max_size=5),
     st.sampled_from(UNKNOWN),
     st.sampled_from(ASSETS),

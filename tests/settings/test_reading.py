@@ -334,6 +334,23 @@ RETIRED_IMAGE = (
             "resourceGroup.name: is required: set the name of the existing resource group",
         ),
         (
+            {"resourceGroup": {"name": "gpu/a"}},
+            "resourceGroup.name: 'gpu/a' is not a valid resource group name: use 1 to 90 letters, "
+            "digits, '.', '_', '-', '(' and ')', not ending with a period",
+        ),
+        (
+            {"tags": {"a/b": "x", "c": "y"}},
+            "tags: 'a/b': not a valid name: leave out < > % & \\ ? / and control characters",
+        ),
+        (
+            {"tags": {"c": "y" * 257}},
+            "tags: 'c': too long: a name has at most 512 characters, and a value 256",
+        ),
+        (
+            {"tags": {f"t{number}": "" for number in range(51)}},
+            "tags: a resource can have at most 50 tags, not 51",
+        ),
+        (
             {"cluster": {"kubernetesVersion": "1.9"}},
             "cluster.kubernetesVersion: 1.9 is too old for GPUs: use 1.10 or newer",
         ),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from catalogue import clusters, kubernetes, networks, regions
+from catalogue import clusters, kubernetes, networks, regions, tags
 from catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
@@ -29,7 +29,7 @@ from rehearsal.arm.aks.refusals import (
     required,
     when,
 )
-from rehearsal.arm.resources import tags
+from rehearsal.arm.resources.tags import BAD_NAMES, TOO_LONG, TOO_MANY
 
 NETWORK = "properties.networkProfile"
 # Enumerations with an error code of their own in AKS's list of codes.
@@ -274,14 +274,14 @@ ON_REQUEST: tuple[Rule, ...] = (
         ),
         source=f"{_TAGS_PAGE}; code and words are not on record",
         refuses=when(lambda case: len(case.sent.get("tags") or {}) > tags.MOST),
-        error=tags.TOO_MANY,
+        error=TOO_MANY,
     ),
     Rule(
         name="cluster-tags-characters",
         summary="A tag name contains none of `<>%&\\?/` and no control characters.",
         source=f"{_TAGS_PAGE}; code and words from public logs",
         refuses=_tags(tags.with_bad_names),
-        error=tags.BAD_NAMES,
+        error=BAD_NAMES,
     ),
     Rule(
         name="cluster-tags-length",
@@ -291,7 +291,7 @@ ON_REQUEST: tuple[Rule, ...] = (
         ),
         source=f"{_TAGS_PAGE}; code and words are not on record",
         refuses=_tags(tags.too_long),
-        error=tags.TOO_LONG,
+        error=TOO_LONG,
     ),
     Rule(
         name="cluster-name",

@@ -1,8 +1,6 @@
 """Resource groups."""
 
-import re
-
-from catalogue import regions
+from catalogue import regions, resource_groups
 from catalogue.regions import plain
 from rehearsal.arm import bodies, errors, filters, operations
 from rehearsal.arm.request import Answer, Json, Request, Route
@@ -20,7 +18,6 @@ TYPES = {
     }
 }
 FILTERS = ("name", "location", "tagName", "tagValue")
-NAME = re.compile(r"[\w().-]{0,89}[\w()-]")
 
 
 def existing(request: Request) -> Resource:
@@ -42,7 +39,7 @@ def open_to_change(request: Request) -> Resource:
 def put(request: Request) -> Answer:
     name, body = request.names["group"], _read(request)
     location = required_location(body)
-    if not NAME.fullmatch(name):
+    if not resource_groups.NAME.fullmatch(name):
         raise errors.ArmError(errors.BAD_GROUP_NAME, name=name)
     if location not in regions.regions():
         known = ",".join(regions.regions())

@@ -1,13 +1,14 @@
-"""Resource Manager's limits for the tags of resources and resource groups."""
+"""Resource Manager's words about tags that exceed its limits."""
 
-import re
-from collections.abc import Mapping
-
+from catalogue.tags import (
+    LONGEST_NAME,
+    LONGEST_VALUE,
+    MOST,
+    Tags,
+    too_long,
+    with_bad_names,
+)
 from rehearsal.arm import errors
-
-MOST, LONGEST_NAME, LONGEST_VALUE = 50, 512, 256
-_NOT_IN_NAMES = re.compile(r"[<>%&\\?/\x00-\x1f\x7f]")
-Tags = Mapping[str, str | None]
 
 TOO_MANY = errors.of_arm(f"400 InvalidTags: A resource can have at most {MOST} tags.")
 BAD_NAMES = errors.of_arm(
@@ -18,18 +19,6 @@ TOO_LONG = errors.of_arm(
     f"400 InvalidTags: The names of tags have at most {LONGEST_NAME} characters, and "
     f"their values {LONGEST_VALUE}: '{{names}}'."
 )
-
-
-def with_bad_names(tags: Tags) -> list[str]:
-    return [name for name in tags if _NOT_IN_NAMES.search(name)]
-
-
-def too_long(tags: Tags) -> list[str]:
-    return [
-        name
-        for name, value in tags.items()
-        if len(name) > LONGEST_NAME or len(value or "") > LONGEST_VALUE
-    ]
 
 
 def admit(tags: Tags | None) -> None:
