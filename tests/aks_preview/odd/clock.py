@@ -2,14 +2,16 @@
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 from unittest import mock
+
+import aiohttp
 
 Result = TypeVar("Result")
 
 # So long, in true seconds, nothing has to happen before a leap: little where somebody only sleeps;
-# enough for what is under way between two sockets, where a leap would end the patience with it.
+# enough for what is under way between two threads. No leap ends the patience with an answer.
 _ASLEEP, _PATIENT = 0.01, 0.5
 _sleep = asyncio.sleep
 
@@ -22,9 +24,11 @@ class _Selector(selectors.DefaultSelector):
         self.leapt = 0.0
         # Until when somebody sleeps.
         self.asleep: list[float] = []
+        # How many answers somebody waits for.
+        self.under_way = 0
 
     def select(self, timeout: float | None = None) -> Any:
-        if timeout is None or timeout <= 0:
+        if timeout is None or timeout <= 0 or self.under_way:
             return super().select(timeout)
         next_timer = asyncio.get_running_loop().time() + timeout
         # Connections that are kept have timers too, which end before a long sleep does.
@@ -51,11 +55,31 @@ class _Loop(asyncio.SelectorEventLoop):
         finally:
             self._leaping.asleep.remove(until)
 
+    def still(self, ask: Callable[..., Awaitable[Result]]) -> Callable[..., Awaitable[Result]]:
+        """Returns a function during which there is no leap."""
+
+        async def asked(*args: Any, **options: Any) -> Result:
+            self._leaping.under_way += 1
+            try:
+                return await ask(*args, **options)
+            finally:
+                self._leaping.under_way -= 1
+
+        return asked
+
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
     """Runs work by such a clock. It shows in the time of the event loop alone."""
     with asyncio.Runner(loop_factory=_Loop) as runner:
         loop = runner.get_loop()
         assert isinstance(loop, _Loop)
-        with mock.patch.object(asyncio, "sleep", loop.sleep):
+        with (
+            mock.patch.object(asyncio, "sleep", loop.sleep),
+            mock.patch.object(
+                aiohttp.ClientSession, "_request", loop.still(aiohttp.ClientSession._request)
+            ),
+            mock.patch.object(
+                aiohttp.ClientResponse, "read", loop.still(aiohttp.ClientResponse.read)
+            ),
+        ):
             return runner.run(work)

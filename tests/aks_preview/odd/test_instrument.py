@@ -1,5 +1,10 @@
 """The odd Azure is an ordinary one until it is bent, and the driver has a resource's whole life."""
 
+import asyncio
+import time
+
+from aiohttp import web
+
 from tests.aks_preview.odd.azure import CLUSTER, POOL, Answer, OddAzure, serving
 from tests.aks_preview.odd.clock import run
 from tests.aks_preview.odd.driver import driving
@@ -46,3 +51,22 @@ def test_a_wait_of_a_day_ends_at_once() -> None:
     first, second = run(wait())
 
     assert 86400 <= second - first < 86500
+
+
+class SlowAzure(OddAzure):
+    """Takes true seconds for an answer, as on a busy machine."""
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if not self.requests:
+            await asyncio.to_thread(time.sleep, 1.2)
+        return await super().answer(request)
+
+
+def test_no_time_passes_while_an_answer_is_under_way() -> None:
+    """The clock leapt over the patience with Azure's metadata, and a pool was not created."""
+
+    async def make() -> str:
+        async with serving(SlowAzure()) as azure, driving(azure) as provider:
+            return (await provider.create(POOL_INPUTS)).error
+
+    assert run(make()) == ""
