@@ -21,8 +21,8 @@ Spec = Mapping[str, Any]
 Toleration = dict[str, Any]
 
 _NO_TERM = "(an affinity without terms)"
-# Kubernetes compares 64-bit numbers.
-NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+# A label has at most 63 characters.
+_NUMBER = re.compile(r"[+-]?[0-9]{1,63}")
 
 
 class Unknown(Enum):
@@ -180,8 +180,15 @@ def _written(requirement: Mapping[str, Any]) -> str:
 
 
 def _compared(holds: Callable[[int, int], bool], value: str | None, values: Sequence[str]) -> bool:
-    numbers = [value or "", *values]
-    return len(numbers) == 2 and all(map(NUMBER.fullmatch, numbers)) and holds(*map(int, numbers))
+    texts = [value or "", *values]
+    numbers = [found for text in texts if (found := number(text)) is not None]
+    return len(texts) == len(numbers) == 2 and holds(*numbers)
+
+
+def number(text: str) -> int | None:
+    """Returns the number that Kubernetes reads in a label or a bound: an integer of 64 bits."""
+    value = int(text) if _NUMBER.fullmatch(text) else None
+    return value if value is not None and -(2**63) <= value < 2**63 else None
 
 
 # By operator. The arguments are a label's value, None without the label, and the named values.

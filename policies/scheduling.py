@@ -8,13 +8,13 @@ from types import MappingProxyType
 from catalogue import scheduling
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL, SPOT_LABEL, SPOT_TAINT, TAINT
 from catalogue.scheduling import (
-    NUMBER,
     UNKNOWN,
     UNMET,
     LabelOf,
     Spec,
     Taint,
     Unknown,
+    number,
     selected_labels,
     selects,
 )
@@ -118,9 +118,8 @@ def _assumed_or(
 
 def _near(value: str) -> list[str]:
     """Returns a value and, for a number, its neighbors: the operators Gt and Lt are bounds."""
-    if not NUMBER.fullmatch(value):
-        return [value]
-    return [value, str(int(value) - 1), str(int(value) + 1)]
+    bound = number(value)
+    return [value] if bound is None else [value, str(bound - 1), str(bound + 1)]
 
 
 def untolerated(pool: Pool, pods: Spec) -> list[str]:
