@@ -21,19 +21,20 @@ def too_long(tags: Tags) -> list[str]:
     return [
         name
         for name, value in tags.items()
-        if len(name) > LONGEST_NAME or len(str(value or "")) > LONGEST_VALUE
+        if len(str(name)) > LONGEST_NAME or len(str(value or "")) > LONGEST_VALUE
     ]
 
 
 def check(tags: Tags | None, _: Mapping[str, Any]) -> str | None:
     """Returns why Azure refuses the tags; leaves out the values, which may be secrets."""
-    if len(tags or {}) > MOST:
-        return f"a resource can have at most {MOST} tags, not {len(tags or {})}"
-    if bad := with_bad_names(tags or {}):
+    tags = tags or {}
+    if len(tags) > MOST:
+        return f"a resource can have at most {MOST} tags, not {len(tags)}"
+    if bad := with_bad_names(tags):
         named = ", ".join(map(repr, bad))
         return f"{named}: not a valid name: leave out < > % & \\ ? / and control characters"
-    if long := too_long(tags or {}):
-        named = ", ".join(repr(name[:LONGEST_NAME]) for name in long)
+    if long := too_long(tags):
+        named = ", ".join(repr(str(name)[:LONGEST_NAME]) for name in long)
         return (
             f"{named}: too long: a name has at most {LONGEST_NAME} characters, and a value "
             f"{LONGEST_VALUE}"

@@ -8,15 +8,7 @@ from typing import Any
 
 from catalogue import clusters, gpu_operator, kubernetes, networks, resource_groups, tags
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
-from catalogue.valid import (
-    Rule,
-    Rules,
-    Values,
-    between,
-    matches,
-    one_of,
-    wrong_if,
-)
+from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 from catalogue.valid_pools import (
     GPU_STACK,
     GPU_TAINT,
@@ -119,14 +111,15 @@ def _check_overlap(text: str | None, network: Values) -> str | None:
     return f"{services}{default} overlaps the IP range of pods, {pods}: set another range"
 
 
-_CLUSTER_NAME = wrong_if(
-    lambda name, _: name and not NAME.fullmatch(name),
-    f"{{!r}} is not a valid cluster name: use {NAME_RULE}",
-)
-_GROUP_NAME = wrong_if(
-    lambda name, _: name and not resource_groups.NAME.fullmatch(name),
-    f"{{!r}} is not a valid resource group name: use {resource_groups.NAME_RULE}",
-)
+def _name_of(kind: str, pattern: re.Pattern[str], rule: str) -> Rule:
+    return wrong_if(
+        lambda name, _: name and not pattern.fullmatch(name),
+        f"{{!r}} is not a valid {kind} name: use {rule}",
+    )
+
+
+_CLUSTER_NAME = _name_of("cluster", NAME, NAME_RULE)
+_GROUP_NAME = _name_of("resource group", resource_groups.NAME, resource_groups.NAME_RULE)
 # `name` is the key in a stack file, `resourceGroupName` the property of a component.
 RESOURCE_GROUP: Rules = MappingProxyType(
     {

@@ -6,7 +6,7 @@ from itertools import islice
 
 from catalogue.regions import plain
 from rehearsal.arm import errors
-from rehearsal.arm.request import INDEX, Json, Request
+from rehearsal.arm.request import NUMBER, Json, Request
 
 _CONDITION = re.compile(r"\s*(\w+)\s+eq\s+'((?:[^']|'')*)'\s*(and\s|$)", re.IGNORECASE)
 
@@ -29,7 +29,7 @@ def conditions(request: Request, names: Collection[str]) -> dict[str, str]:
 def top(request: Request, items: Iterable[Json]) -> list[Json]:
     """Returns the first `$top` items."""
     number = request.http.query.get("$top")
-    if number is not None and not INDEX.fullmatch(number):
+    if number is not None and not NUMBER.fullmatch(number):
         raise errors.ArmError(errors.BAD_PARAMETER, "$top", name="$top", value=number)
     return list(islice(items, None if number is None else int(number)))
 

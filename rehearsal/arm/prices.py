@@ -13,7 +13,7 @@ from aiohttp import web
 
 from catalogue.sizes import GpuSize, Size
 from rehearsal.arm.offers import Offers, family_stem, listed_gpus
-from rehearsal.arm.request import INDEX, Json
+from rehearsal.arm.request import NUMBER, Json
 
 PATH = "/api/retail/prices"
 NAMES = r"armSkuName eq '\w+'(?: or armSkuName eq '\w+')*"
@@ -35,7 +35,12 @@ def answer(request: web.Request, offers: Offers) -> web.Response | None:
     query = QUERY.fullmatch(request.query.get("$filter", ""))
     skip = request.query.get("$skip", "0")
     names = re.findall(r"armSkuName eq '(\w+)'", query["names"]) if query else []
-    if request.method != "GET" or not query or not INDEX.fullmatch(skip) or len(names) > MOST_SIZES:
+    if (
+        request.method != "GET"
+        or not query
+        or not NUMBER.fullmatch(skip)
+        or len(names) > MOST_SIZES
+    ):
         message = "The rehearsal supports only the query of aksgpu preflight"
         return web.json_response({"Error": {"Code": "BadRequest", "Message": message}}, status=400)
     rows = [row for name in names for row in _rows(offers, name, query["location"])]

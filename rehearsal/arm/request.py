@@ -22,8 +22,8 @@ Item = TypeVar("Item")
 
 # An opaque token on Azure; here it is the index of the next item.
 PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
-# The position of an item in a list.
-INDEX = re.compile(r"[0-9]{1,9}")
+# A number in a query: the position of an item, or how many.
+NUMBER = re.compile(r"[0-9]{1,9}")
 # AKS sends the token under two names.
 PAGE_TOKENS_OF_AKS = ("$skipToken", "skipToken")
 
@@ -139,7 +139,7 @@ class Request:
 
     def _slice(self, tokens: tuple[str, ...]) -> tuple[int, int]:
         token = self.http.query.get(tokens[0], "0")
-        if not INDEX.fullmatch(token):
+        if not NUMBER.fullmatch(token):
             raise errors.ArmError(errors.BAD_PARAMETER, tokens[0], name=tokens[0], value=token)
         return int(token), int(token) + self.offers.script.page_size
 

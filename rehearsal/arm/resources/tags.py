@@ -1,13 +1,6 @@
 """Resource Manager's words about tags that exceed its limits."""
 
-from catalogue.tags import (
-    LONGEST_NAME,
-    LONGEST_VALUE,
-    MOST,
-    Tags,
-    too_long,
-    with_bad_names,
-)
+from catalogue.tags import LONGEST_NAME, LONGEST_VALUE, MOST, Tags, too_long, with_bad_names
 from rehearsal.arm import errors
 
 TOO_MANY = errors.of_arm(f"400 InvalidTags: A resource can have at most {MOST} tags.")

@@ -11,7 +11,7 @@ import aiohttp
 Result = TypeVar("Result")
 
 # So long, in true seconds, nothing has to happen before a leap: little where somebody only sleeps;
-# enough for what is under way between two threads. No leap ends the patience with an answer.
+# enough for what is under way between two threads. While an answer is under way there is no leap.
 _ASLEEP, _PATIENT = 0.01, 0.5
 _sleep = asyncio.sleep
 

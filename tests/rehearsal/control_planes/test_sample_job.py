@@ -27,7 +27,7 @@ def test_the_log_has_the_device_and_a_line_every_ten_steps() -> None:
 
 @pytest.mark.parametrize("steps", ["999999999", "9" * 5000, "\u00b2", "-1", "", "many"])
 def test_the_log_of_odd_steps_has_a_bound(steps: str) -> None:
-    """A billion steps filled the memory; a superscript 2 ended the node."""
+    """A billion steps filled the memory; with a superscript 2 the pod never ran."""
     run = sample_job.run({**SAMPLE, "args": ["--max_steps", steps]}, POOL, 1.0)
     assert len(run.lines) < 2 * sample_job.MOST_STEP_LINES
     assert run.exit_code == 0
