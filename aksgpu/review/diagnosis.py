@@ -6,13 +6,6 @@ from collections.abc import Iterable, Iterator
 from aksgpu.outcome import Cause, Finding
 from aksgpu.review.masking import clean
 
-# The program's message for an invalid stack file; each line after it is a mistake.
-_REFUSED = "This stack file cannot be used:"
-# It can end with the place, such as (Pulumi.dev.yaml:3:5).
-_MISTAKE = re.compile(
-    r"(?P<key>(?:[\w.:'-]|\[\"(?:[^\"\\]|\\.)*\"\]|\[[^\]\"]*\])+?): (?P<what>.+?)"
-    r"(?: \([^()]*:(?P<line>\d+):(?P<column>\d+)\))?"
-)
 # Errors that only follow from another one.
 _FOLLOWS = re.compile(
     r"update failed|.*: context canceled|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d"
@@ -51,27 +44,10 @@ _SIGNS: tuple[tuple[str, Cause, str], ...] = (
 
 
 def problems_of(errors: Iterable[str]) -> Iterator[Finding]:
-    """One finding for each mistake in a stack file, and for each other error."""
+    """One finding for each error that does not only follow from another one."""
     messages = list(dict.fromkeys(map(clean, errors)))
     primary = [message for message in messages if not _FOLLOWS.fullmatch(message)]
-    for error in primary or messages:
-        if _REFUSED in error:
-            yield from _mistakes(error.partition(_REFUSED)[2])
-        else:
-            yield _problem(error)
-
-
-def _mistakes(text: str) -> Iterator[Finding]:
-    for line in filter(None, map(str.strip, text.splitlines())):
-        mistake = _MISTAKE.fullmatch(line)
-        yield Finding(
-            cause=Cause.STACK_FILE_INVALID,
-            key=mistake["key"] if mistake else "",
-            what=mistake["what"] if mistake else line,
-            advice="correct the stack file",
-            line=int(mistake["line"]) if mistake and mistake["line"] else None,
-            column=int(mistake["column"]) if mistake and mistake["column"] else None,
-        )
+    yield from map(_problem, primary or messages)
 
 
 def _problem(error: str) -> Finding:

@@ -13,7 +13,6 @@ from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import (
     PROGRAM,
-    Era,
     pulumi_in,
     rehearsal_environment,
     rehearsal_root,
@@ -21,7 +20,6 @@ from aksgpu.rehearsal_stage import (
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
 from catalogue.retirement import BEFORE_ALL_RETIREMENTS
-from catalogue.today import TODAY_VARIABLE
 from catalogue.valid_pools import OPERATOR
 from engine import Engine, EngineUnavailableError, ensure_kubernetes
 from engine.cache import Say, sole_use
@@ -69,15 +67,12 @@ def rehearsed(
     try:
         # Also removes what a killed review left.
         with removed_afterwards(home):
-            era = _era(project, stack, base, now)
             # A cloud without a base stays empty, and needs no control planes.
             kubernetes = ensure_kubernetes(say).folder if base is not None else None
             if base is not None and _has_operator(project, stack, base):
                 _ensure_helm(say)
-            cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
+            cloud = start_cloud(home, _TIME_SCALE, kubernetes=kubernetes)
             environment = rehearsal_environment(project, cloud)
-            # A review judges retirements as of today, whatever era the stack is rehearsed in.
-            environment.pop(TODAY_VARIABLE, None)
             place = Place(engine, pulumi_in(engine, project.folder, environment))
             project.write()
             notes = [] if base is None else _deploy_base(place, cloud, project, stack, base, say)
@@ -111,6 +106,9 @@ def _deploy_base(
     """Deploys the base; a note if its file is not valid, as it then was never deployed."""
     try:
         project.write_stack(stack, base)
+        if project.main == PROGRAM:
+            # The engine would carry the mistakes as text only.
+            stack_file.configuration_of(parse(base, f"Pulumi.{stack}.yaml"), project.program)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             # Its sizes and images may have been retired since it was deployed.
             cloud.offer({"today": str(BEFORE_ALL_RETIREMENTS), "anyGpuSize": True})
@@ -168,11 +166,3 @@ def _ensure_helm(say: Say) -> None:
         advice = "do as it says, and run it again"
         raise stopped(Cause.ENGINE_UNAVAILABLE, str(error), advice) from None
 
-
-def _era(project: Project, stack: str, base: str | None, now: str | None) -> Era:
-    """The article's era if the stack, now or at the base, uses something that is retired."""
-    # Mistakes in the base are reported when it is deployed.
-    with suppress(StackFileError):
-        if base is not None and project.asks_for_retired(stack, base):
-            return "article"
-    return "article" if project.asks_for_retired(stack, now) else "today"

@@ -5,31 +5,6 @@ import pytest
 from aksgpu.outcome import Cause
 from aksgpu.review.diagnosis import problems_of
 
-REFUSED = """This stack file cannot be used:
-gpuPools[0].vmSize: 'Standard_D2s_v3' has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3
-cluster.kubernetesVersion: 1.9 is too old for GPUs: use 1.10 or newer
-gpuPools[1].labels["kubernetes.azure.com/x"]: AKS keeps this prefix to itself
-a line without a key
-"""
-
-
-def test_each_mistake_of_a_stack_file_is_a_problem_with_its_key() -> None:
-    problems = list(problems_of([REFUSED]))
-
-    assert {problem.cause for problem in problems} == {Cause.STACK_FILE_INVALID}
-    assert [(problem.key, problem.what) for problem in problems] == [
-        (
-            "gpuPools[0].vmSize",
-            "'Standard_D2s_v3' has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3",
-        ),
-        ("cluster.kubernetesVersion", "1.9 is too old for GPUs: use 1.10 or newer"),
-        (
-            'gpuPools[1].labels["kubernetes.azure.com/x"]',
-            "AKS keeps this prefix to itself",
-        ),
-        ("", "a line without a key"),
-    ]
-
 
 @pytest.mark.parametrize(
     ("error", "cause"),
@@ -69,22 +44,3 @@ def test_the_end_of_a_long_traceback_is_reported() -> None:
     assert problem.what.startswith("...\n")
     assert problem.what.endswith("ValueError: too hot")
     assert len(problem.what.splitlines()) < 20
-
-
-@pytest.mark.parametrize(
-    ("line", "key", "what", "place"),
-    [
-        ("tags: is wrong", "tags", "is wrong", (None, None)),
-        ("tags: is wrong (Pulumi.dev.yaml:3:5)", "tags", "is wrong", (3, 5)),
-        ('tags["a/b: ]"]: no (x) (P.yaml:1:2)', 'tags["a/b: ]"]', "no (x)", (1, 2)),
-        ('["it\\"s"]: no', '["it\\"s"]', "no", (None, None)),
-        ("gpuPools[0].name: a: b", "gpuPools[0].name", "a: b", (None, None)),
-        ("azure-native:tenantId: no", "azure-native:tenantId", "no", (None, None)),
-    ],
-)
-def test_a_mistake_reported_by_the_program_has_its_key_and_location(
-    line: str, key: str, what: str, place: tuple[int | None, int | None]
-) -> None:
-    """Keys with blanks, slashes and quotes were told without key and line."""
-    (problem,) = problems_of([f"error: This stack file cannot be used:\n{line}"])
-    assert (problem.key, problem.what, (problem.line, problem.column)) == (key, what, place)

@@ -9,24 +9,19 @@ from tests.aksgpu.review.reviews import AGENT_POOL, CLUSTER, CPU, T4, policy, se
 
 OLD, OLDER = "Standard_NC6s_v3", "Standard_NC6"
 POOL = {"agentPoolName": "gpu", "vmSize": OLD, "count": 2}
-SIZE = f"This pool has {OLD}, which Azure retired on 2025-09-30."
-IMAGE = "The custom header UseGPUDedicatedVHD asks for it."
 ASKS = {"customHeaders": {"UseGPUDedicatedVHD": "true"}}
 
 
-def is_refused(message: str, rule: str, event: Any) -> bool:
-    urn_name = event.resource_pre_event.metadata.urn.rpartition("::")[2]
-    preview = seen(event, policy(message, urn_name, "advisory", rule=rule, pack="aks-gpu-policies"))
-    # The step and the finding are about the same resource.
-    steps = {
-        finding.resource.urn: next(iter(preview.steps.values()))
-        for finding in preview.findings
-        if finding.resource
-    }
-    (finding,) = refuse_new(preview.findings, steps)
-    assert ("The pool is new, and Azure refuses new ones." in finding.message) == finding.mandatory
-    assert ("allowRetired: true" in finding.remedy) == finding.mandatory
-    return finding.mandatory
+def is_refused(rule: str, event: Any) -> bool:
+    """Whether a review refuses what a rule has found, in whatever words."""
+    metadata = event.resource_pre_event.metadata
+    finding = policy("Some text.", "gpu", "advisory", rule=rule, pack="aks-gpu-policies")
+    finding.policy_event.resource_urn = metadata.urn
+    preview = seen(event, finding)
+    (judged,) = refuse_new(preview.findings, preview.steps)
+    assert ("This change adds the " in judged.message) == judged.mandatory
+    assert ("allowRetired: true" in judged.remedy) == judged.mandatory
+    return judged.mandatory
 
 
 @pytest.mark.parametrize(
@@ -42,8 +37,8 @@ def is_refused(message: str, rule: str, event: Any) -> bool:
     ],
 )
 def test_a_retired_size_of_a_new_pool_is_refused(event: Any, expected: bool) -> None:
-    assert is_refused(SIZE, "gpu-size-retired", event) is expected
-    assert is_refused("It is what it is.", "another-rule", event) is False
+    assert is_refused("gpu-size-retired", event) is expected
+    assert not is_refused("another-rule", event)
 
 
 @pytest.mark.parametrize(
@@ -51,9 +46,9 @@ def test_a_retired_size_of_a_new_pool_is_refused(event: Any, expected: bool) -> 
     [
         ([], False),
         ([{"name": "new", "vmSize": OLD}], True),
-        # Of another size than the finding is about, though its name begins like that.
         ([{"name": "new", "vmSize": T4}], False),
-        ([{"name": "new", "vmSize": OLDER}], False),
+        # Another retired size, in the pool's place.
+        ([{"name": "old", "vmSize": OLDER}], True),
     ],
 )
 def test_a_retired_size_of_a_new_inline_pool_is_refused(
@@ -67,29 +62,21 @@ def test_a_retired_size_of_a_new_inline_pool_is_refused(
         {"agentPoolProfiles": there + added},
         kind=CLUSTER,
     )
-    for place in range(len(there) + len(added)):
-        message = SIZE.replace("This pool", f"The inline pool agentPoolProfiles[{place}]")
-        assert is_refused(message, "gpu-size-retired", event) is (expected and place == 2)
+    assert is_refused("gpu-size-retired", event) is expected
 
 
 @pytest.mark.parametrize(
-    ("kind", "inputs", "rule", "message"),
+    ("kind", "inputs", "rule"),
     [
-        (
-            AGENT_POOL,
-            POOL,
-            "gpu-image-retired",
-            "This pool has the tag SkipGPUDriverInstall, which",
-        ),
-        ("kubernetes:karpenter.sh/v1:NodePool", {}, "gpu-size-retired", f"It may take {OLD}, T4."),
+        (AGENT_POOL, POOL | {"tags": {"SkipGPUDriverInstall": "true"}}, "gpu-image-retired"),
+        ("kubernetes:karpenter.sh/v1:NodePool", {}, "gpu-size-retired"),
     ],
 )
 def test_a_tag_that_aks_ignores_and_one_of_several_sizes_are_accepted(
-    kind: str, inputs: dict[str, Any], rule: str, message: str
+    kind: str, inputs: dict[str, Any], rule: str
 ) -> None:
     """New ones were refused for a tag that AKS ignores, and for one size of several."""
-    event = step("create", "gpu", None, inputs, kind=kind)
-    assert not is_refused(message, rule, event)
+    assert not is_refused(rule, step("create", "gpu", None, inputs, kind=kind))
 
 
 @pytest.mark.parametrize(
@@ -99,10 +86,11 @@ def test_a_tag_that_aks_ignores_and_one_of_several_sizes_are_accepted(
 def test_a_retired_image_of_a_new_pool_is_refused(
     old: dict[str, Any], new: dict[str, Any], expected: bool
 ) -> None:
+    """A new pool with the image passed: the review looked for words that the rule had changed."""
     event = step("update", "gpu", POOL | old, POOL | new)
-    assert is_refused(IMAGE, "gpu-image-retired", event) is expected
+    assert is_refused("gpu-image-retired", event) is expected
 
 
 def test_a_finding_without_a_resource_is_unchanged() -> None:
-    preview = seen(policy(SIZE, "", "advisory", rule="gpu-size-retired"))
+    preview = seen(policy("Some text.", "", "advisory", rule="gpu-size-retired"))
     assert refuse_new(preview.findings, preview.steps) == preview.findings
