@@ -165,4 +165,3 @@ def _ensure_helm(say: Say) -> None:
     except EngineUnavailableError as error:
         advice = "do as it says, and run it again"
         raise stopped(Cause.ENGINE_UNAVAILABLE, str(error), advice) from None
-

@@ -16,6 +16,7 @@ def is_refused(rule: str, event: Any) -> bool:
     """Whether a review refuses what a rule has found, in whatever words."""
     metadata = event.resource_pre_event.metadata
     finding = policy("Some text.", "gpu", "advisory", rule=rule, pack="aks-gpu-policies")
+    assert finding.policy_event
     finding.policy_event.resource_urn = metadata.urn
     preview = seen(event, finding)
     (judged,) = refuse_new(preview.findings, preview.steps)
