@@ -113,7 +113,8 @@ def test_every_mistake_in_a_stack_file_is_reported_with_its_place(tmp_path: Path
 def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Path) -> None:
     """Once the base counted as invalid: everything was new, and a pool that went was not told.
 
-    A new pool with the retired image passed. And a stack file with secrets could not be reviewed at all.
+    A new pool with the retired image passed. And a stack file with secrets could not be
+    reviewed at all.
     """
     old = {"name": "old", "vmSize": "Standard_NC6s_v3", "minCount": 0, "maxCount": 4}
     own = {"name": "own", "vmSize": "Standard_ND7_v9", "minCount": 0, "maxCount": 4}
