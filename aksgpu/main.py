@@ -8,10 +8,8 @@ import typer
 
 from aksgpu.allowances import FORM, Allowance
 from aksgpu.outcome import EXIT_CODES
-from aksgpu.rehearsal_stage import PROGRAM, Era
+from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.report import ReportConsole, exit_code_of
-
-_ERA_HELP = "What the cloud accepts; by default the stack decides: article with allowRetired"
 
 Sample = Literal["article", "vectoradd"]
 
@@ -39,12 +37,11 @@ def aksgpu() -> None:
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def rehearse(
     stack: Annotated[str, typer.Option(help="The stack to rehearse: Pulumi.STACK.yaml")] = "dev",
-    era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
 ) -> None:
     """Bring a stack up on the rehearsal cloud. Needs no Azure subscription."""
     from aksgpu.rehearse import command as rehearsing
 
-    _exit(lambda: rehearsing.rehearse(stack, era, ReportConsole()))
+    _exit(lambda: rehearsing.rehearse(stack, ReportConsole()))
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
@@ -58,7 +55,6 @@ def rehearse_down() -> None:
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def env(
     stack: Annotated[str, typer.Option(help="The rehearsed stack")] = "dev",
-    era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Print the lines that undo it")] = False,
 ) -> None:
     """Print the environment for pulumi and kubectl on a rehearsed stack, for eval."""
@@ -66,9 +62,7 @@ def env(
 
     _exit(
         lambda: (
-            rehearsing.print_earlier_environment()
-            if unset
-            else rehearsing.print_environment(stack, era)
+            rehearsing.print_earlier_environment() if unset else rehearsing.print_environment(stack)
         )
     )
 
@@ -105,7 +99,6 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     rehearsal: Annotated[
         bool, typer.Option("--rehearsal", help="Check the rehearsed stack")
     ] = False,
-    era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
     kubeconfig: Annotated[
         Path | None, typer.Option(help="Check the cluster of this kubeconfig")
     ] = None,
@@ -127,7 +120,7 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     options = CheckOptions(
         job=job or sample is not None, sample=sample or "article", json=json, timeout=timeout
     )
-    _exit(lambda: checking.check(stack, era, kubeconfig, options, rehearsal=rehearsal))
+    _exit(lambda: checking.check(stack, kubeconfig, options, rehearsal=rehearsal))
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)
@@ -136,14 +129,13 @@ def preflight(
     rehearsal: Annotated[
         bool, typer.Option("--rehearsal", help="Ask the rehearsal cloud instead")
     ] = False,
-    era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Ask Azure whether it would accept a stack, and what its nodes cost."""
     from aksgpu.preflight import command as asking
     from aksgpu.rehearse.planning import rows_of_rules
 
-    _exit(lambda: asking.preflight(stack, era, rows_of_rules if rehearsal else None, as_json=json))
+    _exit(lambda: asking.preflight(stack, rows_of_rules if rehearsal else None, as_json=json))
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)

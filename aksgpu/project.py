@@ -174,10 +174,6 @@ class Project:
         readable = with_stand_ins(config, encrypted, read_project(self.program))
         return readable, {**keys, "encryptionsalt": key.salt}
 
-    def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
-        """Whether a stack file, or the text instead of it, allows what Azure has retired."""
-        return self._stack_file(stack, text).allows_retired
-
     def _stack_file(self, stack: str, text: str | None) -> StackFile:
         file = stack_file(stack_files(self.program), stack)
         return read_stack_file(file) if text is None else parse(text, file.name)

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
 from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
@@ -18,35 +17,22 @@ from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
 from rehearsal.stand_ins.launch import HELM_VARIABLE
 
-Era = Literal["article", "today"]
-
 PROGRAM = Path(__file__).resolve().parent.parent
-
-
-# The folders of this checkout's rehearsals: each era has its own cloud.
-_HOMES: Mapping[Era, str] = MappingProxyType(
-    {"today": ".rehearsal", "article": ".rehearsal-article"}
-)
-ERAS: tuple[Era, ...] = tuple(_HOMES)
 
 
 def rehearsal_root() -> Path:
     return Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM))
 
 
-def rehearsal_home(era: Era) -> Path:
-    return rehearsal_root() / _HOMES[era]
+def rehearsal_home() -> Path:
+    """The folder of this checkout's rehearsal."""
+    return rehearsal_root() / ".rehearsal"
 
 
 def require_name(stack: str) -> None:
     """Raises StoppedError for a stack's name that the rehearsal's backend refuses."""
     if mistake := mistake_in_name(stack):
         raise stopped(Cause.STACK_MISSING, *mistake)
-
-
-def era_of(stack: str) -> Era:
-    """The era of a stack: the article's if it uses something that is retired, else today."""
-    return "article" if Project(PROGRAM, PROGRAM).asks_for_retired(stack) else "today"
 
 
 def pulumi_in(
@@ -85,13 +71,13 @@ class Stage:
         return pulumi_in(self.engine, self.project.folder, environment)
 
 
-def set_stage(say: Say, era: Era) -> Stage:
+def set_stage(say: Say) -> Stage:
     """Everything that a rehearsal needs: creates and starts what is missing."""
     refuse_other_systems()
-    home = rehearsal_home(era)
+    home = rehearsal_home()
     engine = ensure_engine(say)
     kubernetes = ensure_kubernetes(say)
-    cloud = start_cloud(home, era=era, kubernetes=kubernetes.folder, say=say)
+    cloud = start_cloud(home, kubernetes=kubernetes.folder, say=say)
     project = Project(PROGRAM, home)
     project.write()
     return Stage(engine, cloud, project)

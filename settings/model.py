@@ -185,8 +185,7 @@ class Settings(Section):
     location: str = "eastus"
     """The Azure region of all resources of the stack."""
     allow_retired: bool = False
-    """Whether `aksgpu review` accepts new pools with retired VM sizes or the retired image. The
-    rehearsal cloud then behaves as Azure did when the AKS article was published."""
+    """Whether `aksgpu review` accepts new pools with retired VM sizes or the retired image."""
     gpu_stack: Annotated[str, BeforeValidator(as_azure_spells_it)] = "device-plugin"
     """What installs the GPU driver and the device plugin on all pools. `device-plugin`: AKS
     installs the driver and this stack the plugin. `managed` (preview): AKS installs both, and the

@@ -12,7 +12,7 @@ from aksgpu.check import report
 from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.target import Target, of_file, of_stack
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, stopped
-from aksgpu.rehearsal_stage import Era, era_of, pulumi_in, rehearsal_home, set_stage
+from aksgpu.rehearsal_stage import pulumi_in, rehearsal_home, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from aksgpu.running import Program
 from engine import ensure_engine
@@ -20,9 +20,7 @@ from engine.cache import Say
 from engine.progress import Progress, to_stderr
 
 
-def check(
-    stack: str, era: Era | None, kubeconfig: Path | None, options: CheckOptions, *, rehearsal: bool
-) -> int:
+def check(stack: str, kubeconfig: Path | None, options: CheckOptions, *, rehearsal: bool) -> int:
     """Checks the cluster of a kubeconfig, of a rehearsed stack, or of a stack; the exit code.
 
     The stack belongs to the project in the current folder.
@@ -33,7 +31,7 @@ def check(
         return check_cluster(lambda: of_file(kubeconfig), options, ReportConsole(), to_stderr)
     pulumi = _of_rehearsal if rehearsal else _of_project
     return check_cluster(
-        lambda: of_stack(pulumi(stack, era), stack), options, ReportConsole(), to_stderr
+        lambda: of_stack(pulumi(stack), stack), options, ReportConsole(), to_stderr
     )
 
 
@@ -74,16 +72,15 @@ def examine_cluster(
     return examination
 
 
-def _of_project(_stack: str, _era: Era | None) -> Program:
+def _of_project(_stack: str) -> Program:
     return pulumi_in(ensure_engine(), Path.cwd())
 
 
-def _of_rehearsal(stack: str, era: Era | None) -> Program:
-    time = era or era_of(stack)
-    if not rehearsal_home(time).exists():
+def _of_rehearsal(stack: str) -> Program:
+    if not rehearsal_home().exists():
         raise stopped(
             Cause.STACK_UNREADABLE,
             f"the stack {stack} has not been rehearsed",
             f"make rehearse STACK={stack}",
         )
-    return set_stage(to_stderr, time).pulumi()
+    return set_stage(to_stderr).pulumi()

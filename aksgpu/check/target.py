@@ -11,7 +11,7 @@ from aksgpu.check.api import kubeconfig_required
 from aksgpu.check.expected import Expected, expected, in_clear
 from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import ERAS, PROGRAM, rehearsal_home
+from aksgpu.rehearsal_stage import PROGRAM, rehearsal_home
 from aksgpu.running import READ_SECONDS, Program, ProgramError
 from catalogue.shapes import at, mapping, mappings, sequence
 from kube.kubeconfig import Kubeconfig, parse, read
@@ -72,7 +72,7 @@ def of_resources(resources: Sequence[Any], pulumi: Program, stack: str) -> Targe
 def _is_rehearsed(pulumi: Program) -> bool:
     """Whether the state is a rehearsal's, also in a shell of `aksgpu env`."""
     backend = {**os.environ, **pulumi.environment}.get("PULUMI_BACKEND_URL")
-    return any(Project(PROGRAM, rehearsal_home(era)).backend == backend for era in ERAS)
+    return Project(PROGRAM, rehearsal_home()).backend == backend
 
 
 def _outputs(resources: Sequence[Any]) -> Iterator[Mapping[str, Any]]:

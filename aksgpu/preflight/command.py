@@ -13,7 +13,7 @@ from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.report import render
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackConfiguration
-from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, require_name, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Stage, require_name, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from engine.progress import Progress, to_stderr
 
@@ -21,7 +21,7 @@ from engine.progress import Progress, to_stderr
 RunRules = Callable[[Stage, str], list[Row]]
 
 
-def preflight(stack: str, era: Era | None, rules: RunRules | None, *, as_json: bool) -> int:
+def preflight(stack: str, rules: RunRules | None, *, as_json: bool) -> int:
     """Examines a stack with Azure, or with the rehearsal cloud and the pack; the exit code.
 
     `rules` runs the pack in a rehearsal. For a real stack that takes its state, its passphrase
@@ -34,7 +34,7 @@ def preflight(stack: str, era: Era | None, rules: RunRules | None, *, as_json: b
             next_step = f"make rehearse STACK={stack}"
             require_name(stack)
             configuration = _read(PROGRAM, stack)
-            stage = set_stage(to_stderr, era or era_of(stack))
+            stage = set_stage(to_stderr)
             result = examine_rehearsed(stack, configuration, stage)
             result.rows += rules(stage, stack)
         else:

@@ -14,7 +14,7 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_answers, render_result
-from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, require_name, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Stage, require_name, set_stage
 from aksgpu.rehearse import shell, state
 from aksgpu.rehearse.leftovers import needs_recovery
 from aksgpu.rehearse.planning import Plan, plan
@@ -26,7 +26,7 @@ from engine.helm import ensure_helm
 from engine.progress import to_stderr
 
 
-def rehearse(stack: str, era: Era | None, console: Console) -> int:
+def rehearse(stack: str, console: Console) -> int:
     """Brings the stack up; the exit code."""
     to_stderr(f"Rehearsing the stack {stack}: the rehearsal cloud takes the place of Azure.")
     # Importing the Kubernetes client takes a while: do it while pulumi runs.
@@ -34,11 +34,9 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     require_name(stack)
     # Mistakes in the file are reported before anything starts.
     configuration = stack_file.read(PROGRAM, stack)
-    time = era_of(stack)
-    named = era if era not in (None, time) else None
     if configuration.settings.pools_of(OPERATOR):
         ensure_helm(to_stderr)
-    stage = set_stage(to_stderr, era or time)
+    stage = set_stage(to_stderr)
     stage.project.write_stack(stack)
     pulumi = stage.pulumi()
     before = state.read_or_init(pulumi, stack)
@@ -54,32 +52,31 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     planned = plan(stage, stack, refresh=True)
     if planned.is_idle:
         console.print("No changes: the rehearsal matches the stack file.")
-        return _show(stage, planned, before, named, console, with_job=False)
+        return _show(stage, planned, before, console, with_job=False)
     preflight = examine_rehearsed(stack, configuration, stage)
     preflight.rows += planned.rows()
     render_answers(preflight, console)
     if preflight.exit_code:
         console.print("Nothing was changed.")
         render_result(preflight, console, "rehearse again")
-        print_next("Then", [_again(stack, named)], console)
+        print_next("Then", [_again(stack)], console)
         return preflight.exit_code
-    if failed := _bring_up(stage, planned, before, named, console):
+    if failed := _bring_up(stage, planned, before, console):
         return failed
     # Only after changes: the job takes some seconds.
     after = state.read_or_init(pulumi, stack)
-    return _show(stage, planned, after, named, console, with_job=True)
+    return _show(stage, planned, after, console, with_job=True)
 
 
-def print_environment(stack: str, era: Era | None) -> int:
+def print_environment(stack: str) -> int:
     """Prints the commands for a shell to work on a rehearsed stack; the exit code."""
     require_name(stack)
-    time = era or era_of(stack)
-    shell.say_which(stack, time, to_stderr)
-    stage = set_stage(to_stderr, time)
+    shell.say_which(stack, to_stderr)
+    stage = set_stage(to_stderr)
     stage.project.write_stack(stack)
     current = state.read(stage.pulumi(), stack)
     if current is None:
-        to_stderr(f"The stack has not been rehearsed yet: {_again(stack, era)}")
+        to_stderr(f"The stack has not been rehearsed yet: {_again(stack)}")
     else:
         shell.keep_kubeconfig(stage.project.home, stack, current.outputs.get("kubeconfig"))
     for line in shell.commands_to_enter(stage, stack, os.environ):
@@ -101,7 +98,7 @@ def _recover(stage: Stage, stack: str) -> None:
     recover(stage.pulumi(), stack, stage.project.state, stage.cloud, to_stderr)
 
 
-def _bring_up(stage: Stage, planned: Plan, before: State, era: Era | None, console: Console) -> int:
+def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> int:
     """Shows the changes, and runs the update; the exit code."""
     for lost in planned.losses:
         console.print(Text(lost.message, "bold red"), soft_wrap=True)
@@ -121,27 +118,19 @@ def _bring_up(stage: Stage, planned: Plan, before: State, era: Era | None, conso
     step = "continue" if is_interrupted else "fix the cause, then continue"
     if state.read(stage.pulumi(), planned.stack) != before:
         step += " (what Azure accepted is in the state)"
-    print_next(f"Next:   {step}", [_again(planned.stack, era)], console)
+    print_next(f"Next:   {step}", [_again(planned.stack)], console)
     return updated.cause.exit_code
 
 
-def _show(
-    stage: Stage, planned: Plan, now: State, era: Era | None, console: Console, *, with_job: bool
-) -> int:
+def _show(stage: Stage, planned: Plan, now: State, console: Console, *, with_job: bool) -> int:
     kubeconfig = now.outputs.get("kubeconfig")
     shell.keep_kubeconfig(stage.project.home, planned.stack, kubeconfig)
-    env = f'eval "$(.venv/bin/aksgpu env {_options(planned.stack, era)})"'
+    env = f'eval "$(.venv/bin/aksgpu env {shlex.join(["--stack", planned.stack])})"'
     from aksgpu.rehearse import summary  # noqa: PLC0415 (as above)
 
     return summary.show(stage, planned, now, env, console, with_job=with_job)
 
 
-def _again(stack: str, era: Era | None) -> str:
-    """The command that rehearses a stack; `era` is given if it is not the stack's default."""
-    if era is None:
-        return f"make rehearse STACK={shlex.quote(stack)}"
-    return f".venv/bin/aksgpu rehearse {_options(stack, era)}"
-
-
-def _options(stack: str, era: Era | None) -> str:
-    return shlex.join(["--stack", stack, *(["--era", era] if era else [])])
+def _again(stack: str) -> str:
+    """The command that rehearses a stack."""
+    return f"make rehearse STACK={shlex.quote(stack)}"

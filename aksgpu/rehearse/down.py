@@ -1,4 +1,4 @@
-"""Removes rehearsals: their stacks through Pulumi, then servers, clusters and files."""
+"""Removes the rehearsal: its stacks through Pulumi, then server, clusters and files."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +8,7 @@ from rich.console import Console
 
 from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, rehearsal_home
+from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_home
 from aksgpu.rehearse.locks import holders_of
 from aksgpu.rehearse.recovery import recover
 from aksgpu.rehearse.stacks import stacks_of
@@ -27,9 +27,9 @@ _ADVICE = "it is removed with the rehearsal; on Azure its resources would remain
 
 
 def rehearse_down(console: Console) -> int:
-    """Destroys every stack of all rehearsals and removes the rehearsals; the exit code."""
+    """Destroys every stack of the rehearsal and removes the rehearsal; the exit code."""
     existed = bool(_folders())
-    findings = [finding for era in ERAS for finding in _remove(era, console)]
+    findings = _remove(console)
     for finding in findings:
         console.print(finding_text(finding), soft_wrap=True)
     if remaining := _folders():
@@ -46,17 +46,17 @@ def rehearse_down(console: Console) -> int:
 
 
 def _folders() -> list[str]:
-    """The folders of rehearsals, also of those whose removal was interrupted."""
-    homes = [rehearsal_home(era) for era in ERAS]
-    return [str(folder) for home in homes for folder in (home, going_of(home)) if folder.exists()]
+    """The folders of the rehearsal, also of one whose removal was interrupted."""
+    home = rehearsal_home()
+    return [str(folder) for folder in (home, going_of(home)) if folder.exists()]
 
 
-def _remove(era: Era, console: Console) -> list[Finding]:
+def _remove(console: Console) -> list[Finding]:
     """Removes a rehearsal unless an update of a stack is running; the failures."""
-    home = rehearsal_home(era)
+    home = rehearsal_home()
     if holders := holders_of(Project(PROGRAM, home).state):
         return [_is_locked(home, lock, holder) for lock, holder in holders.items()]
-    findings = _destroy_all(era, console) if home.exists() else []
+    findings = _destroy_all(console) if home.exists() else []
     try:
         # Also removes what an interrupted removal left.
         remove(home)
@@ -71,14 +71,14 @@ def _is_locked(home: Path, lock: Path, holder: str) -> Finding:
     return Finding(Cause.UPDATE_FAILED, what, advice)
 
 
-def _destroy_all(era: Era, console: Console) -> list[Finding]:
+def _destroy_all(console: Console) -> list[Finding]:
     """Destroys the stacks of a rehearsal, continuing after failures; the failures."""
-    home, findings = rehearsal_home(era), []
+    home, findings = rehearsal_home(), []
     stacks = stacks_of(home)
     if not stacks:
         return []
     try:
-        pulumi, stage = _set_stage(era, home)
+        pulumi, stage = _set_stage(home)
     except Exception as error:
         return [_not_destroyed(", ".join(stacks), error)]
     # Stacks of other projects first: they may need the clusters of this program's stacks.
@@ -94,12 +94,12 @@ def _destroy_all(era: Era, console: Console) -> list[Finding]:
     return findings
 
 
-def _set_stage(era: Era, home: Path) -> tuple[Program, Stage]:
+def _set_stage(home: Path) -> tuple[Program, Stage]:
     engine = ensure_engine(to_stderr)
     kubernetes = ensure_kubernetes(to_stderr)
     # Injected faults must not affect the removal.
     Home(home).faults.unlink(missing_ok=True)
-    cloud = start_cloud(home, era=era, kubernetes=kubernetes.folder, say=to_stderr)
+    cloud = start_cloud(home, kubernetes=kubernetes.folder, say=to_stderr)
     project = Project(PROGRAM, home)
     # Destroying uses the state: an invalid stack file does not matter.
     with suppress(Exception):

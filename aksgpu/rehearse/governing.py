@@ -1,18 +1,18 @@
-"""The commands status, stop and start, for the servers and clusters of rehearsals."""
+"""The commands status, stop and start, for the server and the clusters of the rehearsal."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from aksgpu.outcome import Cause, Finding, StoppedError, verdict
-from aksgpu.rehearsal_stage import ERAS, Era, rehearsal_home
+from aksgpu.outcome import Cause
+from aksgpu.rehearsal_stage import rehearsal_home
 from aksgpu.rehearse.stacks import stacks_of
-from aksgpu.report import ReportTable, findings_of, print_json, print_result, table
+from aksgpu.report import ReportTable, print_json, print_result, table
 from engine import ensure_kubernetes
 from engine.progress import to_stderr
-from rehearsal.cloud import CloudError, Status, refuse_other_systems, status_of
+from rehearsal.cloud import Status, refuse_other_systems, status_of
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
 from rehearsal.code import fingerprint
@@ -26,15 +26,16 @@ _SERVERS = {
 
 
 def status(console: Console, *, as_json: bool) -> int:
-    """Shows the state of the rehearsals, and what to do next; the exit code."""
-    statuses = {era: status_of(home) for era, home in _homes().items()}
-    cause, step = _cause(statuses), _next_step(statuses)
+    """Shows the state of the rehearsal, and what to do next; the exit code."""
+    home = _home()
+    status = status_of(home) if home else None
+    cause, step = _cause(status), _next_step(status)
     if as_json:
-        documents = [_document(era, each) for era, each in statuses.items()]
+        documents = [_document(home, status)] if home and status else []
         print_json({**cause.document(), "homes": documents, "next": step}, console)
         return cause.exit_code
-    for era, each in statuses.items():
-        _show(era, each, console)
+    if home and status:
+        _show(home, status, console)
     console.print(step, soft_wrap=True)
     if cause.is_problem:
         print_result(cause, console)
@@ -42,76 +43,60 @@ def status(console: Console, *, as_json: bool) -> int:
 
 
 def stop(console: Console) -> int:
-    """Stops servers and clusters, and keeps their data; the exit code."""
-
-    def stop_home(_: Era, home: Path) -> None:
+    """Stops the server and the clusters, and keeps their data; the exit code."""
+    home = _home()
+    if home:
         result = "has stopped" if stop_cloud(home) else "did not run"
         console.print(f"The rehearsal in {home} {result}.", soft_wrap=True)
-
-    _for_each_home(stop_home)
-    console.print("`aksgpu start` starts it again, with its data." if _homes() else _NOTHING)
+    console.print("`aksgpu start` starts it again, with its data." if home else _NOTHING)
     return 0
 
 
 def start(console: Console) -> int:
-    """Starts servers, and restarts dead control planes; the exit code."""
+    """Starts the server, and restarts dead control planes; the exit code."""
     refuse_other_systems()
-    _for_each_home(_start)
+    if home := _home():
+        binaries = ensure_kubernetes(to_stderr).folder
+        start_cloud(home, kubernetes=binaries, say=to_stderr)
+        if _is_failed(status_of(home)):
+            to_stderr("A control plane is dead: restarting the server and its clusters.")
+            stop_cloud(home)
+            start_cloud(home, kubernetes=binaries, say=to_stderr)
     return status(console, as_json=False)
 
 
-def _start(era: Era, home: Path) -> None:
-    binaries = ensure_kubernetes(to_stderr).folder
-    start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
-    if _is_failed(status_of(home)):
-        to_stderr("A control plane is dead: restarting the server and its clusters.")
-        stop_cloud(home)
-        start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
-
-
-def _for_each_home(work: Callable[[Era, Path], None]) -> None:
-    """Calls `work` for all homes. Raises StoppedError afterwards if it failed for any."""
-    findings = list[Finding]()
-    for era, home in _homes().items():
-        try:
-            work(era, home)
-        except CloudError as error:
-            findings += findings_of(error)
-    if findings:
-        raise StoppedError(*findings)
-
-
-def _homes() -> dict[Era, Path]:
-    return {era: rehearsal_home(era) for era in ERAS if rehearsal_home(era).exists()}
+def _home() -> Path | None:
+    """The folder of the rehearsal, if there is one."""
+    home = rehearsal_home()
+    return home if home.exists() else None
 
 
 def _is_failed(status: Status) -> bool:
     return any(cluster["controlPlane"] == "failed" for cluster in status.clusters)
 
 
-def _cause(statuses: Mapping[Era, Status]) -> Cause:
-    causes = [Cause.REHEARSAL_UNAVAILABLE for each in statuses.values() if each.server == "silent"]
-    causes += [Cause.CLUSTER_DOWN for each in statuses.values() if _is_failed(each)]
-    return verdict(causes)
+def _cause(status: Status | None) -> Cause:
+    if status and status.server == "silent":
+        return Cause.REHEARSAL_UNAVAILABLE
+    return Cause.CLUSTER_DOWN if status and _is_failed(status) else Cause.FINE
 
 
-def _next_step(statuses: Mapping[Era, Status]) -> str:
-    if not statuses:
+def _next_step(status: Status | None) -> str:
+    if status is None:
         return _NOTHING
-    if any(each.server == "silent" for each in statuses.values()):
+    if status.server == "silent":
         return (
             "Next: run this again in a minute; if the server still does not answer, `aksgpu stop`."
         )
-    if any(map(_is_failed, statuses.values())):
+    if _is_failed(status):
         return "Next: `aksgpu start` restarts the dead control plane."
-    if any(each.server == "stopped" for each in statuses.values()):
+    if status.server == "stopped":
         return "Next: `aksgpu start` starts it again; `make rehearse-down` removes it."
     return "Next: `aksgpu check --rehearsal` checks the GPUs; `aksgpu stop` keeps all data."
 
 
-def _document(era: Era, status: Status) -> dict[str, Any]:
-    home = rehearsal_home(era)
-    document: dict[str, Any] = {"era": era, "home": str(home), "server": status.server}
+def _document(home: Path, status: Status) -> dict[str, Any]:
+    document: dict[str, Any] = {"home": str(home), "server": status.server}
     if status.record:
         document |= {
             "pid": status.record.pid,
@@ -128,9 +113,9 @@ def _document(era: Era, status: Status) -> dict[str, Any]:
     }
 
 
-def _show(era: Era, status: Status, console: Console) -> None:
-    home, record = rehearsal_home(era), status.record
-    lines = [f"The rehearsal in {home}, era {era}: its server {_SERVERS[status.server]}"]
+def _show(home: Path, status: Status, console: Console) -> None:
+    record = status.record
+    lines = [f"The rehearsal in {home}: its server {_SERVERS[status.server]}"]
     if record:
         memory = f", {status.memory_mib} MiB with its clusters" if status.memory_mib else ""
         lines += [f"  {record.url}, process {record.pid}{memory}"]

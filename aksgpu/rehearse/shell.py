@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from aksgpu.rehearsal_stage import Era, Stage, rehearsal_home
+from aksgpu.rehearsal_stage import Stage, rehearsal_home
 from aksgpu.stack_names import short_name, stack_file
 from engine.cache import Say
 from rehearsal.cloud import find
@@ -51,10 +51,10 @@ def commands_to_leave(before: Mapping[str, str]) -> Iterator[str]:
     yield "unset -f pulumi"
 
 
-def say_which(stack: str, era: Era, say: Say) -> None:
-    say(f"The shell now uses the rehearsed stack {stack} (era {era}): pulumi from any folder, with")
+def say_which(stack: str, say: Say) -> None:
+    say(f"The shell now uses the rehearsed stack {stack}: pulumi from any folder, with")
     say(f"the policy pack, and kubectl on its cluster. To switch back: {_SWITCH_BACK}")
-    if find(rehearsal_home(era)) is None:
+    if find(rehearsal_home()) is None:
         say("The rehearsal cloud does not run: starting it.")
 
 

@@ -69,15 +69,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def commands(folder: Path) -> Mapping[str, Callable[[], int]]:
     options = ReviewOptions(stacks=["any"], project=folder, offline=True, base="", allowed=())
     return {
-        "rehearse": lambda: rehearsing.rehearse("any", None, ReportConsole()),
-        "env": lambda: rehearsing.print_environment("any", None),
-        "preflight": lambda: asking.preflight("any", None, None, as_json=False),
-        "preflight --rehearsal": lambda: asking.preflight(
-            "any", None, rows_of_rules, as_json=False
-        ),
-        "check --rehearsal": lambda: checking.check(
-            "any", None, None, CheckOptions(), rehearsal=True
-        ),
+        "rehearse": lambda: rehearsing.rehearse("any", ReportConsole()),
+        "env": lambda: rehearsing.print_environment("any"),
+        "preflight": lambda: asking.preflight("any", None, as_json=False),
+        "preflight --rehearsal": lambda: asking.preflight("any", rows_of_rules, as_json=False),
+        "check --rehearsal": lambda: checking.check("any", None, CheckOptions(), rehearsal=True),
         "review --offline": lambda: reviews.review(options, {}),
     }
 
@@ -115,7 +111,7 @@ def test_no_stack_file_causes_a_traceback(
         assert "Traceback" not in output, (name, output)
         assert "review itself failed" not in output, (name, output)
         assert Cause.CRASHED.word not in output, (name, output)
-        # What reads nothing but the era may take what the program refuses.
+        # These read the stack file once the rehearsal runs, or never.
         if refused and name not in {"env", "check --rehearsal"}:
             assert code in {1, 3}, (name, output)
             assert "not in this test" not in output, (name, output)

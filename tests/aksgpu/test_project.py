@@ -139,7 +139,6 @@ def test_a_stack_with_the_name_of_an_option_has_a_state_that_is_read_here(
 def test_an_empty_stack_file_is_valid(project: Project, text: str) -> None:
     (project.program / "Pulumi.dev.yaml").write_text(text)
 
-    assert project.asks_for_retired("dev") is False
     project.write_stack("dev")
 
 
@@ -147,9 +146,8 @@ def test_an_empty_stack_file_is_valid(project: Project, text: str) -> None:
 def test_a_stack_file_that_is_no_map_is_refused(project: Project, text: str) -> None:
     (project.program / "Pulumi.dev.yaml").write_text(text)
 
-    for read_it in (project.asks_for_retired, project.write_stack):
-        with pytest.raises(StackFileError, match=r"Pulumi.dev.yaml must contain a map"):
-            read_it("dev")
+    with pytest.raises(StackFileError, match=r"Pulumi.dev.yaml must contain a map"):
+        project.write_stack("dev")
 
 
 def test_an_unknown_stack_is_reported_with_the_existing_stack_files(project: Project) -> None:
@@ -217,13 +215,11 @@ def test_a_program_in_another_folder_runs_in_this_environment(project: Project) 
 
 def test_a_project_accepts_text_in_place_of_the_stack_file(project: Project) -> None:
     write_stack(project, {"config": {"aks-gpu:location": "eastus"}})
-    earlier = "config: {aks-gpu:location: westeurope, aks-gpu:allowRetired: true}"
+    earlier = "config: {aks-gpu:location: westeurope}"
 
     project.write_stack("dev", earlier)
 
     assert read(project.folder / "Pulumi.dev.yaml") == yaml.safe_load(earlier)
-    assert project.asks_for_retired("dev", earlier)
-    assert not project.asks_for_retired("dev")
 
 
 @pytest.mark.parametrize("folder_key", ["stackConfigDir", "config"])

@@ -81,7 +81,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         with monkeypatch.context() as own:
             for name, value in environment.items():
                 own.setenv(name, value)
-            code = command.preflight("test", None, None, as_json=as_json)
+            code = command.preflight("test", None, as_json=as_json)
         ended = Ended(code, *capsys.readouterr())
         assert "Traceback" not in ended.progress
         return ended
@@ -115,7 +115,7 @@ def test_a_name_that_pulumi_refuses_is_refused_before_a_rehearsal_starts(
     monkeypatch.setattr(command, "set_stage", start)
     for name in ("a b", "x" * 101):
         (tmp_path / f"Pulumi.{name}.yaml").write_text("config: {}\n")
-        code = command.preflight(name, "today", lambda *_: [], as_json=True)
+        code = command.preflight(name, lambda *_: [], as_json=True)
         ended = Ended(code, *capsys.readouterr())
         assert ended.cause is Cause.STACK_MISSING
         (row,) = json.loads(ended.printed)["rows"]

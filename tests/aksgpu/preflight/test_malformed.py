@@ -224,7 +224,7 @@ def test_the_command_prints_json_for_any_answer(
         raise RuntimeError("odd")
 
     monkeypatch.setattr(command, "_read", fails)
-    assert command.preflight("dev", None, None, as_json=True) == 3
+    assert command.preflight("dev", None, as_json=True) == 3
     printed = capsys.readouterr()
     assert json.loads(printed.out)["cause"] == "crashed"
     assert "RuntimeError: odd" in printed.err

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aksgpu.rehearsal_stage import ERAS, rehearsal_home
+from aksgpu.rehearsal_stage import rehearsal_home
 from aksgpu.rehearse import down, governing, stacks
 from aksgpu.report import ReportConsole, exit_code_of
 from engine import EngineUnavailableError
@@ -76,7 +76,7 @@ def test_status_shows_the_running_rehearsal(running: Cloud) -> None:
 
     [home] = status()["homes"]
 
-    assert (home["era"], home["server"], home["pid"]) == ("today", "running", running.pid)
+    assert (home["server"], home["pid"]) == ("running", running.pid)
     assert home["stacks"] == ["prod.eu"]
     assert home["memoryMiB"] > 10
     assert home["complaints"][0].startswith("offers.json is not valid and is ignored")
@@ -194,7 +194,7 @@ def test_a_home_that_is_removed_in_part_is_named(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command said that the rehearsal was removed, after the error that it could not be."""
-    rehearsal_home("today").mkdir()
+    rehearsal_home().mkdir()
 
     def fails(folder: Path) -> None:
         folder.stat()
@@ -213,9 +213,7 @@ def test_a_home_that_is_removed_in_part_is_named(
 
 def test_a_home_with_a_running_update_is_not_removed(root: Path) -> None:
     """All was removed beside a running update, which then wrote a state of its own."""
-    home, other = (rehearsal_home(era) for era in ERAS)
-    other.mkdir(parents=True)
-    lock = home / "state/.pulumi/locks/organization/aks-gpu/dev/a.json"
+    lock = rehearsal_home() / "state/.pulumi/locks/organization/aks-gpu/dev/a.json"
     lock.parent.mkdir(parents=True)
     lock.write_text('{"pid": 7, "username": "me", "hostname": "another"}')
 
@@ -223,35 +221,10 @@ def test_a_home_with_a_running_update_is_not_removed(root: Path) -> None:
 
     assert "locked by the update of me@another, process 7" in text
     assert f"remove {lock}" in text
-    assert (lock.exists(), other.exists()) == (True, False)
+    assert lock.exists()
     lock.write_text("{}")
     assert "The rehearsal is removed" in printed_by(down.rehearse_down)
     assert list(root.iterdir()) == []
-
-
-def test_a_home_that_cannot_be_removed_does_not_keep_others(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One that is a mount point cannot be renamed: the other was left as it was."""
-    homes, removed = [rehearsal_home(era) for era in ERAS], list[Path]()
-
-    def fails(home: Path, **_: object) -> None:
-        removed.append(home)
-        raise CloudError(f"{home} is busy")
-
-    for home in homes:
-        home.mkdir(parents=True)
-    for module, name in [(down, "remove"), (governing, "stop_cloud"), (governing, "start_cloud")]:
-        monkeypatch.setattr(module, name, fails)
-    monkeypatch.setattr(governing, "ensure_kubernetes", lambda _: _Any)
-    printed = printed_by(down.rehearse_down, code=3)
-    for command in (governing.stop, governing.start):
-        printed_by(command, code=3)
-        printed += capsys.readouterr().err
-
-    assert removed == homes * 3
-    assert all(printed.count(f"{home} is busy") == 3 for home in homes)
-    assert "is removed" not in printed
 
 
 def test_other_operating_systems_are_refused_before_a_build(

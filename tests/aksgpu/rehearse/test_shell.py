@@ -129,7 +129,7 @@ def test_pulumi_in_the_shell_reads_an_edited_stack_file(stage: Stage) -> None:
 @pytest.mark.parametrize("name", ["org/dev", "../dev", "..", "", "a b", "x" * 300, "a/b/c/dev"])
 def test_a_name_that_pulumi_refuses_is_refused_before_anything_starts(name: str) -> None:
     """The command crashed after the whole update."""
-    for work in (lambda: rehearse(name, None, Console()), lambda: print_environment(name, None)):
+    for work in (lambda: rehearse(name, Console()), lambda: print_environment(name)):
         with pytest.raises(StoppedError, match="Pulumi does not allow the stack name"):
             work()
     assert not any(map(mistake_in_name, ["dev", "prod.eu", "organization/aks-gpu/dev"]))

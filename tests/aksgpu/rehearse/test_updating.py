@@ -71,12 +71,10 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(Engine(tmp_path / "pulumi", "3", "build"), cloud, Project(tmp_path, tmp_path))
 
 
-def test_a_mistake_in_the_stack_file_is_shown_with_its_key(
+def test_an_error_of_the_engine_is_shown_with_its_log(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An update that the program refused said what was wrong, and not of which pool."""
-    message = "This stack file cannot be used:\ngpuPools[1].vmSize: it has no GPU"
-    error = {"diagnosticEvent": {"severity": "error", "message": message}}
+    error = {"diagnosticEvent": {"severity": "error", "message": "Azure is not in the mood"}}
 
     def fails(
         pulumi: Program, command: list[str], log: Path, events: EventLog, changes: set[str]
@@ -89,10 +87,7 @@ def test_a_mistake_in_the_stack_file_is_shown_with_its_key(
     updated = updating.update(stage, Plan("organization/aks-gpu/dev", PreviewResult()))
     assert updated.log == stage.project.home / "updates" / "dev.log"
     (problem,) = updated.problems
-    assert (problem.cause, str(problem)) == (
-        Cause.STACK_FILE_INVALID,
-        "gpuPools[1].vmSize: it has no GPU",
-    )
+    assert (problem.cause, str(problem)) == (Cause.UPDATE_FAILED, "Azure is not in the mood")
 
 
 def test_a_killed_update_leaves_nothing_outside_of_its_home(
