@@ -153,15 +153,15 @@ class PreviewResult:
                 kind=_KINDS.get(step.op),
                 old=step.old,
                 new=step.new,
-                properties=tuple(sorted(step.keys or step.diffs or ())),
+                properties=_changed(step),
             )
 
     def _outcome(self, step: StepEventMetadata) -> None:
         if step.op == OpType.REFRESH:
             if step.new is None:
                 self.drift[step.urn] = None
-            elif changed := step.keys or step.diffs:
-                self.drift[step.urn] = tuple(sorted(changed))
+            elif changed := _changed(step):
+                self.drift[step.urn] = changed
         elif Resource(step.urn).type == _STACK and step.old and step.new:
             self._outputs_change = step.old.outputs != step.new.outputs
 
@@ -204,6 +204,11 @@ class PreviewResult:
             is_specific = resource and resource.type != _STACK
             text = f"{resource.name}: {message}" if resource and is_specific else message
             self.errors.append(text)
+
+
+def _changed(step: StepEventMetadata) -> tuple[str, ...]:
+    """The properties that differ. pulumi-kubernetes names them in the detailed diff alone."""
+    return tuple(sorted(step.keys or step.diffs or step.detailed_diff or ()))
 
 
 def _is_the_engines_own(step: StepEventMetadata) -> bool:

@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from pulumi.automation.events import DiffKind, PropertyDiff
 from pulumi_policy import EnforcementLevel
 
 from aksgpu.review.losses import lost_pools
@@ -172,6 +173,15 @@ def test_errors_are_kept_with_their_resource() -> None:
         "preview failed",
         "the token: [secret]",
     ]
+
+
+def test_what_only_the_detailed_diff_names_is_reported() -> None:
+    """The real pulumi-kubernetes fills nothing else: its drift was not seen, and not restored."""
+    path = "spec.template.spec.containers[0].image"
+    only = {"keys": [], "diffs": [], "detailed_diff": {path: PropertyDiff(DiffKind.UPDATE, False)}}
+    preview = seen(outcome("refresh", "p", {}, {}, **only), step("update", "p", {}, {}, **only))
+    assert [change.properties for change in preview.changes] == [(path,)]
+    assert [how for _, how in preview.reverted_drift] == [(path,)]
 
 
 def test_reverted_drift_is_reported() -> None:
