@@ -129,6 +129,8 @@ async def _objects(
 
 
 async def _state_of_object(api: Client, resource: Mapping[str, Any]) -> str:
+    if _kind(resource) == "Release":
+        return await _state_of_release(api, *resource["id"].split("/"))
     outputs = resource["outputs"]
     version, metadata = outputs["apiVersion"], outputs["metadata"]
     base = f"/apis/{version}" if "/" in version else f"/api/{version}"
@@ -140,6 +142,18 @@ async def _state_of_object(api: Client, resource: Mapping[str, Any]) -> str:
     except (ApiError, StopIteration):
         return _MISSING
     return _short_state(current.get("status") or {})
+
+
+async def _state_of_release(api: Client, namespace: str, name: str) -> str:
+    """The state of a Helm release, which is no object: Helm keeps each revision in a secret."""
+    path = f"/api/v1/namespaces/{namespace}/secrets"
+    try:
+        secrets = await api.list(path, labelSelector=f"owner=helm,name={name}")
+    except ApiError:
+        return _MISSING
+    revisions = [secret["metadata"]["labels"] for secret in secrets]
+    newest = max(revisions, key=lambda labels: int(labels["version"]), default=None)
+    return newest["status"] if newest else _MISSING
 
 
 def _short_state(status: Mapping[str, Any]) -> str:

@@ -1,9 +1,14 @@
 """What the cloud has of a stack is what ARM answers, whatever the state says."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
+
+import pytest
 
 from aksgpu.rehearse import inventory
 from aksgpu.rehearse.state import State
+from kube.kubeconfig import parse
 from rehearsal.cloud import Cloud
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
@@ -42,3 +47,38 @@ def test_a_cluster_that_another_client_deleted_is_recognized(engine_cloud: Cloud
     """What was on it could not be asked for, and no rehearsal went on from there."""
     assert inventory.has_lost_clusters(state_of(engine_cloud), engine_cloud)
     assert not inventory.has_lost_clusters(State(), engine_cloud)
+
+
+class Secrets:
+    """An API server with the secrets in which Helm keeps the revisions of its releases."""
+
+    def __init__(self, *labels: dict[str, str]) -> None:
+        self._items = [{"metadata": {"labels": each}} for each in labels]
+
+    async def list(self, path: str, labelSelector: str) -> list[Any]:  # noqa: N803 (Kubernetes' name)
+        assert path == "/api/v1/namespaces/gpu-operator/secrets"
+        assert labelSelector == "owner=helm,name=operator"
+        return self._items
+
+
+@pytest.mark.parametrize(
+    ("revisions", "state"),
+    [([("9", "superseded"), ("10", "deployed")], "deployed"), ([], "does not exist")],
+)
+def test_a_helm_release_has_the_state_of_its_newest_revision(
+    engine_cloud: Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+    revisions: list[tuple[str, str]],
+    state: str,
+) -> None:
+    """It has no apiVersion: each rehearsal of a stack with the GPU Operator ended in a KeyError."""
+    labels = [{"version": number, "status": status} for number, status in revisions]
+
+    @asynccontextmanager
+    async def opened(*_: object) -> AsyncIterator[Secrets]:
+        yield Secrets(*labels)
+
+    monkeypatch.setattr(inventory, "opened", opened)
+    release = resource("kubernetes:helm.sh/v3:Release", "gpu-operator/operator")
+    (row,) = inventory.resources(State([release]), engine_cloud, parse("{}"), {})
+    assert row == ["Release", "operator", "", "", state]
