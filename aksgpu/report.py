@@ -25,8 +25,9 @@ from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
 from settings.yaml_text import Written
 
 _WITHOUT_END, _USUAL_WIDTH = 100_000, 80
-# A longer command gets its own line, for copying.
-_LONG_COMMAND = re.compile(r"`([^`]{50,})`")
+_COMMAND = re.compile(r"`([^`]*)`")
+# Such a command gets its own line, for copying.
+_LONG = 50
 # Between the columns of a table.
 _GAP = 2
 _FREE = "free some space on the disk, and run the command again"
@@ -157,8 +158,10 @@ def finding_text(finding: Finding) -> Text:
 
 def advice_text(advice: str, start: str) -> Text:
     """What to do; a long command stands on a line of its own, from where it can be copied."""
-    commands = _LONG_COMMAND.findall(advice)
-    sentence = _LONG_COMMAND.sub("the command below", advice)
+    commands = [each for each in _COMMAND.findall(advice) if len(each) >= _LONG]
+    sentence = _COMMAND.sub(
+        lambda match: "the command below" if len(match[1]) >= _LONG else match[0], advice
+    )
     indent = " " * (len(start) + 2)
     return Text("\n".join([f"{start}{sentence}", *(f"{indent}{each}" for each in commands)]))
 

@@ -123,8 +123,8 @@ def _no_access(failure: Unanswered) -> Row:
 
 
 _ADVICE = {
-    Cause.CREDENTIALS_REFUSED: "sign in with `az login`, or set new values for ARM_CLIENT_ID and "
-    "ARM_CLIENT_SECRET (or ARM_USE_OIDC); `az account list` shows your subscriptions, and "
+    Cause.CREDENTIALS_REFUSED: "run `az login`. Without the Azure CLI, set a valid ARM_CLIENT_ID "
+    "and ARM_CLIENT_SECRET (or ARM_USE_OIDC). `az account list` shows your subscriptions, and "
     "docs/aks-preview.md has all ways to sign in and to select a subscription",
     Cause.AZURE_UNREACHABLE: "check the network and the proxy settings of this machine",
 }

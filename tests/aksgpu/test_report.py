@@ -5,9 +5,11 @@ import io
 import os
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aksgpu.outcome import Cause, Finding
-from aksgpu.report import ReportConsole, exit_code_of, finding_text, table
+from aksgpu.report import ReportConsole, advice_text, exit_code_of, finding_text, table
 
 NODE = "aks-gpu-16475822-vmss000000"
 SIZE = "Standard_NC24ads_A100_v4"
@@ -58,6 +60,20 @@ def test_a_long_command_is_printed_on_its_own_line() -> None:
     ReportConsole(file=page, width=60).print(finding_text(finding), soft_wrap=True)
     lines = [line.strip() for line in page.getvalue().splitlines()]
     assert lines[1:] == ["-> ask for 8, or run the command below; or `ls`", COMMAND]
+
+
+TEXTS = st.sampled_from(["", "a", "b c" * 20])
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS)), TEXTS)
+def test_only_commands_are_taken_out_of_an_advice(parts: list[tuple[str, str]], end: str) -> None:
+    """What stood between two short commands was taken out, and the rest made no sense."""
+    advice = "".join(f"{text}`{command}`" for text, command in parts) + end
+    sentence, *commands = advice_text(advice, "").plain.split("\n")
+    assert [line[2:] for line in commands] == [each for _, each in parts if len(each) >= 50]
+    for command in commands:
+        sentence = sentence.replace("the command below", f"`{command[2:]}`", 1)
+    assert sentence == advice
 
 
 @pytest.mark.parametrize(
