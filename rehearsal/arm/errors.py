@@ -164,8 +164,8 @@ NO_POOL = _aks(
 )
 NO_MACHINE = _aks("404 NotFound: The entity was not found.", "GetMachine_NotFound_HCPServerError")
 BUSY = _aks(
-    "409 OperationNotAllowed: Operation is not allowed: Another {kind} ({name} - {state}) is in "
-    "progress, please wait for it to finish before starting a new operation. See "
+    "409 OperationNotAllowed: Operation is not allowed: Another {kind}operation ({name} - {state}) "
+    "is in progress, please wait for it to finish before starting a new operation. See "
     "https://aka.ms/aks-pending-operation for more details"
 )
 # AKS documents the status; the message is not on record.

@@ -55,7 +55,8 @@ class Front:
     def _serve(self, http_request: web.Request, content: bytes) -> Answer:
         backend, now = self.backend, time.time()
         api_version = _api_version(http_request)
-        path = http_request.path.rstrip("/")
+        # Azure's SDKs send an empty segment for a resource without a parent.
+        path = re.sub("//+", "/", http_request.path).rstrip("/")
         routes: tuple[Route, ...] = subscriptions.ROUTES_ABOVE
         below = path
         if inside := SUBSCRIPTION.fullmatch(path):

@@ -188,19 +188,28 @@ def test_aks_and_resource_manager_have_their_own_error_formats(azure: Any, clust
 
 
 def test_a_pool_runs_one_operation_and_pools_run_in_parallel(slow_azure: Any, held: str) -> None:
+    """The word "operation" was lost: what looks for AKS's words did not find them here."""
     assert slow_azure.call("PUT", f"{held}/agentPools/one{V}", NVIDIA).status == 201
     assert slow_azure.call("PUT", f"{held}/agentPools/two{V}", NVIDIA).status == 201
     for method, path in (("PUT", f"{held}/agentPools/one"), ("DELETE", held)):
         reply = slow_azure.call(method, f"{path}{V}", NVIDIA if method == "PUT" else None)
         assert (reply.status, reply.body["code"]) == (409, "OperationNotAllowed")
-        assert "(one - Creating)" in reply.body["message"]
+        assert "Another agentpool operation (one - Creating) is in" in reply.body["message"]
 
 
 def test_a_pool_waits_for_its_cluster(slow_azure: Any, held: str) -> None:
     assert slow_azure.call("PATCH", f"{held}{V}", {"tags": {"a": "b"}}).status == 200
     reply = slow_azure.call("PUT", f"{held}/agentPools/gpu{V}", NVIDIA)
     assert (reply.status, reply.body["code"]) == (409, "OperationNotAllowed")
-    assert "- Updating)" in reply.body["message"]
+    name = held.rpartition("/")[2]
+    assert f"Another operation ({name} - Updating) is in progress" in reply.body["message"]
+
+
+def test_an_empty_segment_of_a_path_counts_for_nothing(azure: Any, cluster: str) -> None:
+    """`az resource show -g G -n C --resource-type T` sends one: the rehearsal did not know it."""
+    odd = cluster.replace("/managedClusters", "//managedClusters")
+    assert azure.call("GET", f"{odd}{V}").body == azure.call("GET", f"{cluster}{V}").body
+    assert azure.call("GET", f"//{azure.subscription}/resourcegroups{V}").status == 200
 
 
 def test_a_group_that_is_being_deleted_accepts_no_resource(slow_azure: Any, held: str) -> None:
