@@ -55,15 +55,16 @@ def _damage(path: Path) -> str | None:
 def mend(store: Store) -> None:
     """Repairs all resources, with a line in server.log for each repair."""
     for row in store.rows("SELECT * FROM resources"):
-        if row["type"] not in _KINDS or row["id"].lower() != row["key"]:
-            _remove(store, row, "it has an unknown type")
+        if row["id"].lower() != row["key"]:
+            _remove(store, row, "its id is not its key")
         elif row["operation"] and not operations.is_open(store, row["operation"]):
             statement = "UPDATE resources SET operation = NULL, state = 'Failed' WHERE key = ?"
             store.rows(statement, row["key"])
             log_line(f"Repaired {row['id']}: its operation no longer exists")
     # In the order of creation: a cluster comes before its pools.
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
-        _mend_body(store, row)
+        if row["type"] in _KINDS:
+            _mend_body(store, row)
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
         is_inside = row["type"] != groups.TYPE
         if is_inside and not store.rows("SELECT 1 FROM resources WHERE key = ?", row["parent"]):

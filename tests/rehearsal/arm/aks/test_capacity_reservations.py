@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from rehearsal import cloud
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
 V = f"?api-version={API_VERSION}"
@@ -49,3 +50,10 @@ def test_a_capacity_reservation_needs_an_identity_and_machines_in_the_region(
     wait_until_made(azure, f"{cluster}/agentPools/full")
     other = pool("full", cluster, capacityReservationGroupID=f"{identifier}2")
     assert other.body["code"] == "PropertyChangeNotAllowed"
+
+    # The next start removed groups and reservations as rows of an unknown type.
+    shown = azure.call("GET", f"{group}{compute}").body
+    assert cloud.stop(azure.cloud.home)
+    start_cloud()
+    assert azure.call("GET", f"{group}{compute}").body == shown
+    assert [item["id"].rpartition("/")[2] for item in shown["properties"]["capacityReservations"]]
