@@ -12,8 +12,8 @@ OK, AGAINST, WRONG_USAGE, NOT_KNOWN, STOPPED = 0, 1, 2, 3, 130
 
 EXIT_CODES = (
     f"Exit codes: {OK} no problem; {AGAINST} a problem; {WRONG_USAGE} wrong options, or no such "
-    f"stack; {NOT_KNOWN} could not find out, or failed itself; {STOPPED} interrupted. The output "
-    "names the cause: docs/reference/commands.md."
+    f"stack or file; {NOT_KNOWN} could not find out, or failed itself; {STOPPED} interrupted. The "
+    "output names the cause: docs/reference/commands.md."
 )
 
 
@@ -34,6 +34,7 @@ class Cause(Enum):
         "a stack file uses values from an environment, which cannot be read here",
     )
     STACK_MISSING = (WRONG_USAGE, "a stack does not exist")
+    FILE_MISSING = (WRONG_USAGE, "a file does not exist")
     REHEARSAL_UNAVAILABLE = (NOT_KNOWN, "the rehearsal cloud is not available")
     # A check.
     STACK_UNREADABLE = (NOT_KNOWN, "the stack's kubeconfig cannot be read")

@@ -38,7 +38,7 @@ def check(files: Iterable[Path], console: Console) -> int:
 
 def _unreadable(file: Path, error: Exception) -> Finding:
     is_missing = isinstance(error, FileNotFoundError)
-    cause = Cause.STACK_MISSING if is_missing else Cause.POLICIES_INVALID
+    cause = Cause.FILE_MISSING if is_missing else Cause.POLICIES_INVALID
     what = f"it cannot be read: {error}"
     return Finding(cause, what, "name an existing file in UTF-8", key=file.name)
 

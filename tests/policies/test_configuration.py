@@ -155,7 +155,11 @@ def test_the_command_checks_the_given_files_or_those_of_the_folder(
     for code, output in (run(wrong), run()):
         assert code == 1
         assert "policies-invalid: Pulumi.b.policies.json: gpu-pool-taintet: the pack" in output
-    assert run(tmp_path / "none.json")[0] == 2
+
+    # A stack did not exist, it said of a file.
+    code, output = run(tmp_path / "none.json")
+    assert code == 2
+    assert "Result: file-missing - a file does not exist (exit code 2)." in output
 
     # An unreadable file hid the mistakes of the others.
     (tmp_path / "u16.json").write_bytes("{}".encode("utf-16"))
@@ -166,7 +170,7 @@ def test_the_command_checks_the_given_files_or_those_of_the_folder(
         assert f"{unreadable.name}: it cannot be read: " in output
         assert "gpu-pool-taintet: the pack" in output
         assert checked in output
-    assert "stack-missing" not in run(tmp_path / "u16.json")[1]
+    assert "file-missing" not in run(tmp_path / "u16.json")[1]
 
 
 def test_the_command_looks_in_the_folder_of_the_stack_files(
