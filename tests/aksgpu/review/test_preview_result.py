@@ -178,7 +178,11 @@ def test_errors_are_kept_with_their_resource() -> None:
 def test_what_only_the_detailed_diff_names_is_reported() -> None:
     """The real pulumi-kubernetes fills nothing else: its drift was not seen, and not restored."""
     path = "spec.template.spec.containers[0].image"
-    only = {"keys": [], "diffs": [], "detailed_diff": {path: PropertyDiff(DiffKind.UPDATE, False)}}
+    only: dict[str, Any] = {
+        "keys": [],
+        "diffs": [],
+        "detailed_diff": {path: PropertyDiff(DiffKind.UPDATE, False)},
+    }
     preview = seen(outcome("refresh", "p", {}, {}, **only), step("update", "p", {}, {}, **only))
     assert [change.properties for change in preview.changes] == [(path,)]
     assert [how for _, how in preview.reverted_drift] == [(path,)]
