@@ -17,6 +17,10 @@ EXIT_CODES = (
 )
 
 
+# The clouds that a command can ask.
+AZURE, REHEARSAL = "Azure", "the rehearsal cloud"
+
+
 class Cause(Enum):
     """If there are several causes, the first one here is the verdict.
 
@@ -89,7 +93,7 @@ class Cause(Enum):
     POOL_AT_ZERO = (OK, "a pool has no nodes now")
     NO_NODES_NOW = (OK, "there are no GPU nodes now, as configured")
     GPUS_SCHEDULABLE = (OK, "GPUs can be scheduled")
-    READY = (OK, "nothing was found that Azure would refuse")
+    READY = (OK, "nothing was found that would be refused")
     FINE = (OK, "no problem was found")
 
     def __init__(self, exit_code: int, meaning: str) -> None:
@@ -106,7 +110,12 @@ class Cause(Enum):
 
     @property
     def sentence(self) -> str:
-        return f"{self.meaning} (exit code {self.exit_code})"
+        return self.sentence_about("")
+
+    def sentence_about(self, cloud: str) -> str:
+        """The sentence with the cloud that was asked, if there is one."""
+        where = f"on {cloud}, " if cloud else ""
+        return f"{where}{self.meaning} (exit code {self.exit_code})"
 
     def document(self) -> dict[str, str | int]:
         """The keys that every JSON report has for it."""

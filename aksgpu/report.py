@@ -130,9 +130,10 @@ def exit_code_of(command: Callable[[], int]) -> int:
         return Cause.CRASHED.exit_code
 
 
-def print_result(cause: Cause, console: Console) -> None:
+def print_result(cause: Cause, console: Console, cloud: str = "") -> None:
+    """Shows the verdict, and the cloud that was asked for it, if there is one."""
     style = "bold red" if cause.is_problem else "bold green"
-    line = Text("Result: ").append(cause.word, style).append(f" - {cause.sentence}.")
+    line = Text("Result: ").append(cause.word, style).append(f" - {cause.sentence_about(cloud)}.")
     console.print(line, soft_wrap=True)
 
 

@@ -129,6 +129,11 @@ class Cloud:
         write_json(Home(self.home).offers, dict(script))
 
 
+def is_rehearsal(metadata_host: str) -> bool:
+    """Returns whether clients with this metadata host ask a cloud on this machine."""
+    return metadata_host.rpartition(":")[0] in _THIS_MACHINE
+
+
 def _past_proxies(environment: Mapping[str, str]) -> dict[str, str]:
     """Returns the variables with which clients reach this machine without the user's proxy."""
     users = [environment.get(name, "") for name in _PROXY_EXCEPTIONS]

@@ -20,12 +20,13 @@ from azure.core.pipeline.policies import (
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 
 from aks_preview.configuration import PACKAGE, SETTINGS
+from aksgpu.outcome import AZURE, REHEARSAL
 from aksgpu.preflight.price_list import Client, price_list_url
 from catalogue.today import today
 from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential, trusting
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
-from rehearsal.cloud import Cloud
+from rehearsal.cloud import Cloud, is_rehearsal
 
 # These imports take half a second, and only a preflight needs them.
 if TYPE_CHECKING:
@@ -70,8 +71,15 @@ class Access:
     prices: str | None = field(default_factory=price_list_url)
     # The day for which retirements are judged.
     today: date = field(default_factory=today)
-    # A rehearsal knows only the sizes of the catalogue.
-    is_rehearsal: bool = False
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Also in a shell of `aksgpu env`, whose variables name the rehearsal cloud."""
+        return is_rehearsal(self.configuration.text("metadataHost"))
+
+    @property
+    def cloud(self) -> str:
+        return REHEARSAL if self.is_rehearsal else AZURE
 
 
 def of_rehearsal(cloud: Cloud) -> Access:
@@ -86,9 +94,7 @@ def of_rehearsal(cloud: Cloud) -> Access:
     authority = cloud.ca_certificate
     # Without the environment, so that a rehearsal never signs in to the real Azure.
     configuration = Configuration(values, PACKAGE, SETTINGS, environment={})
-    return Access(
-        configuration, authority, f"{cloud.url}/api/retail/prices", cloud.era.day, is_rehearsal=True
-    )
+    return Access(configuration, authority, f"{cloud.url}/api/retail/prices", cloud.era.day)
 
 
 @dataclass(frozen=True)

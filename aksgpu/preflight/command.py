@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from aksgpu.outcome import INTERRUPTION, Cause, Finding
+from aksgpu.outcome import INTERRUPTION, REHEARSAL, Cause, Finding
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import Access, of_rehearsal
 from aksgpu.preflight.asking import Owned
@@ -28,10 +28,8 @@ def preflight(stack: str, rules: RunRules | None, *, as_json: bool) -> int:
     and Azure: `pulumi up` runs the pack in its preview.
     """
     console, result = ReportConsole(), Preflight(stack)
-    next_step = f"pulumi up --stack {stack} --policy-pack policies"
     try:
         if rules is not None:
-            next_step = f"make rehearse STACK={stack}"
             require_name(stack)
             configuration = _read(PROGRAM, stack)
             stage = set_stage(to_stderr)
@@ -41,7 +39,7 @@ def preflight(stack: str, rules: RunRules | None, *, as_json: bool) -> int:
             configuration = _read(Path.cwd(), stack)
             read_owned = partial(owned.by_state_here, Path.cwd(), stack)
             result = _examine(stack, configuration, Access(configuration.azure), read_owned)
-            result.rows.append(_rules_not_run(stack))
+            result.rows.append(_rules_not_run(result))
     except FAILURES as error:
         result = stopped_preflight(stack, *findings_of(error))
     except KeyboardInterrupt:
@@ -56,7 +54,7 @@ def preflight(stack: str, rules: RunRules | None, *, as_json: bool) -> int:
     if as_json:
         print_json(result.to_json(), console)
     else:
-        render(result, console, next_step)
+        render(result, console, _next_step(result))
     return result.exit_code
 
 
@@ -73,13 +71,20 @@ def stopped_preflight(stack: str, *findings: Finding) -> Preflight:
     return Preflight(stack, rows=rows)
 
 
-def _rules_not_run(stack: str) -> Row:
-    return About("rules").unknown(
-        "the policy pack was not run",
-        f"`aksgpu review --offline --stack {stack}` runs it without Azure; `pulumi up "
-        "--policy-pack policies` runs it before the update",
-        cause=None,
+def _rules_not_run(result: Preflight) -> Row:
+    advice = (
+        f"`aksgpu review --offline --stack {result.stack}` runs it without Azure; `pulumi up "
+        "--policy-pack policies` runs it before the update"
     )
+    if result.cloud == REHEARSAL:
+        advice = f"`aksgpu preflight --rehearsal --stack {result.stack}` runs it too"
+    return About("rules").unknown("the policy pack was not run", advice, cause=None)
+
+
+def _next_step(result: Preflight) -> str:
+    if result.cloud == REHEARSAL:
+        return f"make rehearse STACK={result.stack}"
+    return f"pulumi up --stack {result.stack} --policy-pack policies"
 
 
 def _read(folder: Path, stack: str) -> StackConfiguration:
@@ -92,5 +97,5 @@ def _read(folder: Path, stack: str) -> StackConfiguration:
 def _examine(
     stack: str, configuration: StackConfiguration, access: Access, read_owned: Owned
 ) -> Preflight:
-    with Progress(f"Asking Azure about the stack {stack}", to_stderr) as progress:
+    with Progress(f"Asking {access.cloud} about the stack {stack}", to_stderr) as progress:
         return run(stack, configuration.settings, access, read_owned, progress.update)

@@ -37,6 +37,8 @@ class Preflight:
 
     stack: str
     location: str = ""
+    # Which cloud was asked; empty if none was.
+    cloud: str = ""
     subscription: str = ""
     rows: list[Row] = field(default_factory=list)
     costs: Costs | None = None
@@ -52,6 +54,7 @@ class Preflight:
     def to_json(self) -> dict[str, Any]:
         return {
             "stack": self.stack,
+            "cloud": self.cloud or None,
             "location": self.location or None,
             "subscription": self.subscription or None,
             **self.verdict.document(),
@@ -62,7 +65,7 @@ class Preflight:
 
 def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) -> Preflight:
     """Asks Azure about a stack. `owned` reads the stack's state; it is called only if needed."""
-    result = Preflight(stack, settings.location)
+    result = Preflight(stack, settings.location, access.cloud)
     try:
         facts, prices = asyncio.run(_ask(settings, access, say))
     except (AzureError, ProviderError, TimeoutError) as error:
@@ -85,7 +88,7 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
 async def _ask(
     settings: Settings, access: Access, say: Say
 ) -> tuple[Facts, PriceList | Unanswered | None]:
-    say("Signing in to Azure")
+    say(f"Signing in to {access.cloud}")
     async with connected(access) as clients:
         facts = await ask(settings, clients, say)
         if clients.prices_url is None:

@@ -27,6 +27,7 @@ def render(preflight: Preflight, console: Console, next_step: str) -> None:
 def render_answers(preflight: Preflight, console: Console) -> None:
     """Shows the answers that are not ok, with what to do, and how many are ok."""
     where = f" in {preflight.location}" if preflight.location else ""
+    where += f" on {preflight.cloud}" if preflight.cloud else ""
     ok = sum(row.answer == "ok" for row in preflight.rows)
     line = Text(f"Preflight of the stack {preflight.stack}{where}: {ok} questions ok")
     if others := len(preflight.rows) - ok:
@@ -41,7 +42,7 @@ def render_answers(preflight: Preflight, console: Console) -> None:
 
 def render_result(preflight: Preflight, console: Console, again: str) -> None:
     """Shows the verdict and, for a problem, what to do before trying `again`."""
-    print_result(preflight.verdict, console)
+    print_result(preflight.verdict, console, preflight.cloud)
     remedies = _remedies(preflight)
     if len(remedies) == 1:
         console.print(advice_text(remedies[0], "Next:   "), soft_wrap=True)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from aksgpu.allowances import Allowance
-from aksgpu.outcome import Cause, Finding, verdict
+from aksgpu.outcome import AZURE, REHEARSAL, Cause, Finding, verdict
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.review.judging import Judging
@@ -241,8 +241,10 @@ class StackReview:
 class Review:
     """The reviews of one run."""
 
-    # Whether it used the rehearsal cloud.
+    # Whether it used a rehearsal cloud of its own.
     offline: bool
+    # Whether the stacks are rehearsed ones, as in a shell of `aksgpu env`.
+    rehearsed: bool = False
     # The commit that it compares with; empty if it compares with nothing.
     base: str = ""
     stacks: list[StackReview] = field(default_factory=list)
@@ -252,10 +254,14 @@ class Review:
         return verdict(stack.verdict for stack in self.stacks)
 
     @property
+    def cloud(self) -> str:
+        return REHEARSAL if self.offline or self.rehearsed else AZURE
+
+    @property
     def setting(self) -> str:
         """How the stacks were reviewed, for reports."""
         if not self.offline:
-            return "compared with what each stack has now"
+            return f"on {self.cloud}, compared with what each stack has now"
         if self.base:
-            return f"on the rehearsal cloud, compared with the stack files at {self.base}"
-        return "on the rehearsal cloud, without a base: everything is created"
+            return f"on {self.cloud}, compared with the stack files at {self.base}"
+        return f"on {self.cloud}, without a base: everything is created"

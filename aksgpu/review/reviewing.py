@@ -1,5 +1,6 @@
 """Reviews stacks one by one; every failure becomes a part of the review."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
 from policies.configuration import mistakes_in
+from rehearsal.cloud import is_rehearsal
 from settings.project_file import project_in, read_project
 from settings.stack_file import (
     ElsewhereError,
@@ -85,7 +87,8 @@ class ReviewOptions:
 
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
-    review = Review(offline=options.offline, base=options.base)
+    rehearsed = is_rehearsal(os.environ.get("ARM_METADATA_HOSTNAME", ""))
+    review = Review(offline=options.offline, rehearsed=rehearsed, base=options.base)
     # A rehearsal has no organizations: `organization/project/stack` becomes `stack`.
     names = [short_name(name) if options.offline else name for name in options.stacks]
     review.stacks = [

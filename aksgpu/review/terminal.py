@@ -14,13 +14,13 @@ _BAD, _WARNING, _STRONG, _DIM = "bold red", "bold yellow", "bold", "dim"
 
 def print_report(review: Review, console: Console) -> None:
     for stack in review.stacks:
-        _print_stack(stack, console)
+        _print_stack(stack, review.cloud, console)
     console.print(Text(f"Reviewed {review.setting}."), soft_wrap=True)
-    print_result(review.verdict, console)
+    print_result(review.verdict, console, review.cloud)
 
 
-def _print_stack(stack: StackReview, console: Console) -> None:
-    title = Text(f"The stack {stack.stack}", _STRONG).append(f" ({stack.file})", _DIM)
+def _print_stack(stack: StackReview, cloud: str, console: Console) -> None:
+    title = Text(f"The stack {stack.stack} on {cloud}", _STRONG).append(f" ({stack.file})", _DIM)
     console.print(title, soft_wrap=True)
     for note in stack.notes:
         _print(console, Text(note), 2)

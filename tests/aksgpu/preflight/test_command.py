@@ -133,6 +133,20 @@ def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_p
     assert ended.cause is Cause.AZURE_UNREACHABLE
 
 
+def test_a_shell_of_a_rehearsal_is_told_that_azure_was_not_asked(
+    run: Run, place: Place, tmp_path: Path
+) -> None:
+    """It read: nothing was found that Azure would refuse. Next: pulumi up."""
+    config = {"aks-gpu:gpuPools": [T4]}
+    (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump({"config": config}))
+    environment = place.azure.cloud.environment()
+    first, *_, verdict_line, next_line = run(as_json=False, **environment).printed.splitlines()
+    assert first.startswith("Preflight of the stack test in eastus on the rehearsal cloud: ")
+    assert verdict_line.startswith("Result: ready - on the rehearsal cloud, nothing was found ")
+    assert next_line == "Next:   make rehearse STACK=test"
+    assert json.loads(run(**environment).printed)["cloud"] == "the rehearsal cloud"
+
+
 def test_a_rehearsal_is_asked_past_the_users_proxy(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +188,8 @@ def test_the_report_names_the_problem_and_one_next_step(place: Place) -> None:
     render(place.ask(gpuPools=[T4]), Console(file=page, width=250), "go on")
     lines = page.getvalue().rstrip().splitlines()
     assert lines[-1] == "Next:   go on"
-    assert lines[0] == "Preflight of the stack test in eastus: 13 questions ok"
+    assert lines[0] == (
+        "Preflight of the stack test in eastus on the rehearsal cloud: 13 questions ok"
+    )
     assert any(line.startswith("Price list: https://localhost") for line in lines)
     assert any(line.startswith("Not included: disks, ") for line in lines)

@@ -1,19 +1,23 @@
 """The command line: what it takes, what goes where, and what the parts of a review become."""
 
+import io
 import json
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from aksgpu.allowances import Allowance
 from aksgpu.main import app
 from aksgpu.outcome import Cause
 from aksgpu.review import command, reviewing
+from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions
+from aksgpu.review.terminal import print_report
 from engine import EngineUnavailableError
 from tests.aksgpu.review.reviews import review as made
 from tests.aksgpu.review.reviews import whole_stack
@@ -101,6 +105,29 @@ def test_a_review_without_an_engine_writes_a_report(
     monkeypatch.setattr(reviewing, "ensure_engine", unavailable)
     review = reviewing.review_stacks(options_for(tmp_path, "a", "b", "a"), lambda _: None)
     assert all_verdicts(review) == [Cause.ENGINE_UNAVAILABLE] * 2
+
+
+@pytest.mark.parametrize(
+    ("host", "cloud"), [("localhost:6443", "the rehearsal cloud"), ("", "Azure")]
+)
+def test_a_review_names_its_cloud_in_its_first_and_its_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, cloud: str
+) -> None:
+    """In a shell of `aksgpu env`, no word said that the stack was the rehearsed one."""
+
+    def reviewed(stack: Any, *_: Any) -> None:
+        stack.gpus = []
+
+    monkeypatch.setenv("ARM_METADATA_HOSTNAME", host)
+    monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
+    monkeypatch.setattr(reviewing, "_review", reviewed)
+    review = reviewing.review_stacks(options_for(tmp_path, "a"), lambda _: None)
+    page = io.StringIO()
+    print_report(review, Console(file=page, width=200))
+    first, *_, last = page.getvalue().splitlines()
+    assert first == f"The stack a on {cloud} (Pulumi.a.yaml)"
+    assert last == f"Result: fine - on {cloud}, no problem was found (exit code 0)."
+    assert f"Reviewed on {cloud}, compared with what each stack has now." in as_markdown(review)
 
 
 def test_stacks_reviewed_before_an_interruption_are_reported(
