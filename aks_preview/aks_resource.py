@@ -92,6 +92,8 @@ class AksResource(Handler):
         self._named: dict[str, str] = {}
         # ... and the one that it has kept, taken over or created in this run.
         self._held: dict[str, str] = {}
+        # The URN and Azure resource of each creation in this run.
+        self._created: set[tuple[str, str]] = set()
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         yield from mistakes(self._type.inputs, inputs)
@@ -132,6 +134,7 @@ class AksResource(Handler):
     def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:
         # With an alias, the engine deletes a replaced resource by its old URN.
         self._held.pop(urn, None)
+        self._created.discard((urn, resource_id.lower()))
         if stays:
             self._hold(urn, resource_id)
 
@@ -147,6 +150,8 @@ class AksResource(Handler):
             except Exception:
                 self._held.pop(task.urn, None)
                 raise
+            finally:
+                self._created.add((task.urn, resource_id.lower()))
             return resource_id, outputs
         delivery = Delivery()
         try:
@@ -154,6 +159,7 @@ class AksResource(Handler):
                 task, "PUT", resource_id, lambda: _known(inputs), delivery, is_new=True
             )
             self._hold(task.urn, resource_id)
+            self._created.add((task.urn, resource_id.lower()))
             return resource_id, await self._finished(task, accepted, inputs)
         except Exception as error:
             # After Azure has accepted the request, a 404 does not prove that nothing exists.
@@ -167,6 +173,7 @@ class AksResource(Handler):
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
         self._hold(task.urn, place)
+        self._created.discard((task.urn, place.lower()))
         desired = emptied(self._type.empty, old.inputs, inputs)
         is_finished = _was_finished(old.outputs)
 
@@ -206,6 +213,11 @@ class AksResource(Handler):
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place = self._place(resource_id)
+        if (task.urn, place.lower()) in self._created:
+            # A replacement that the engine deletes last: the old resource and the new one are one.
+            message = f"{place} is not deleted in Azure, because this update created it anew."
+            await self._log.warning(task.urn, message)
+            return
         if self._held.get(task.urn) == place.lower():
             del self._held[task.urn]
         for other, held in self._held.items():
@@ -322,9 +334,12 @@ def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
     # A URN contains the types of the parents, but not their names.
     parent = " --parent 'parent=URN'" if "$" in task.urn else ""
     return (
-        f"{resource_id} exists already, but is not in the state of this stack as {task.urn}. If "
-        "you renamed it in the program, set its old name in the resource option `aliases`. If a "
-        f"killed update of this stack created it, run `AKS_PREVIEW_TAKE_OVER={resource_id} "
+        f"{resource_id} exists already, so {task.urn} cannot create it. If the state has it under "
+        "this URN and a command replaces it (`pulumi state taint`, `--replace`), set the resource "
+        "option `deleteBeforeReplace`. If you renamed it in the program, set its old name in the "
+        "resource option `aliases`. If another resource of the state has it and leaves the "
+        "program, remove that one in an update of its own, first. If a killed update of this stack "
+        f"created it, run `AKS_PREVIEW_TAKE_OVER={resource_id} "
         "pulumi up`. If somebody else created it, delete it, or see what an import would "
         f"change: `pulumi import {aks_type.token} {task.name} {resource_id}{parent}`, then "
         f"`pulumi preview --diff`."

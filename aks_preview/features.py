@@ -142,6 +142,9 @@ class FeatureRegistration(Handler):
                 f"--namespace {namespace} --name {feature}`.",
             )
             return
+        if feature in self._registered:
+            # A replacement that the engine deletes last.
+            return
         self._arm.require(resource_id)
         try:
             await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)

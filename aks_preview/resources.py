@@ -39,7 +39,9 @@ class _Resource(pulumi.CustomResource):
         props = {**dict.fromkeys(self._outputs), **inputs}
         kind = f"{PACKAGE}:{token}"
         own = _with_plug_in(_with_azure_native_settings(kind, opts))
-        super().__init__(kind, name, props, own)
+        # The engine asks for no diff of a resource that `taint` or `--replace` replaces.
+        first = pulumi.ResourceOptions(delete_before_replace=True)
+        super().__init__(kind, name, props, pulumi.ResourceOptions.merge(first, own))
 
     def translate_output_property(self, prop: str) -> str:
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)

@@ -41,8 +41,9 @@ def diff(
     return DiffResponse(
         changes=bool(changed),
         replaces=replacing,
-        # The user sets the name in Azure, so the old resource must be deleted first.
-        delete_before_replace=bool(replacing),
+        # The user sets the name in Azure, so the old resource must be deleted first. An option of
+        # the resource can replace it without a path in `replaces`.
+        delete_before_replace=True,
         diffs=changed,
         detailed_diff=detail,
     )

@@ -131,7 +131,9 @@ class HandlerProvider(sdk.Provider):
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         # Nothing replaces resources: a resource's ID says where it is, whatever the settings are.
         old, new = plain_map(request.old_state), plain_map(request.new_inputs)
-        return diff(old, new, replaces=(), ignored=self.not_settings)
+        changes = diff(old, new, replaces=(), ignored=self.not_settings)
+        changes.delete_before_replace = False
+        return changes
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
         return sdk.ConfigureResponse(accept_secrets=self.takes_secrets, supports_preview=True)

@@ -113,7 +113,8 @@ def test_a_changed_property_of_a_pool_updates_or_replaces_it(
     assert sorted(path for path in kinds if "REPLACE" not in kinds[path]) == updated
     assert sorted(path for path in kinds if "REPLACE" in kinds[path]) == replaced
     assert answer.changes is bool(updated or replaced)
-    assert bool(answer.replaces) is answer.delete_before_replace is bool(replaced)
+    assert bool(answer.replaces) is bool(replaced)
+    assert answer.delete_before_replace
 
 
 def value_of(path: str) -> Any:

@@ -241,6 +241,54 @@ def test_a_resource_that_another_urn_owns_is_not_deleted(steps: list[str], is_le
         ]
 
 
+@pytest.mark.parametrize("is_taken_over", [True, False])
+def test_what_a_urn_created_in_a_run_is_not_deleted_as_its_old_resource(
+    is_taken_over: bool,
+) -> None:
+    """Tainted, a pool was taken over as its error said, and then deleted as the old one."""
+    azure = OddAzure()
+    if is_taken_over:
+        azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
+
+    async def live() -> list[str]:
+        async with serving(azure), driving(azure, takeOver=POOL) as provider:
+            program = Program(provider)
+            await program.create("a", "gpu")
+            await program.delete("a", "gpu")
+            return provider.log
+
+    messages = run(live())
+
+    assert azure.get(POOL) is not None
+    assert any(
+        "is not deleted in Azure, because this update created it" in message for message in messages
+    )
+
+
+def test_what_a_run_registered_is_not_unregistered_with_its_old_resource() -> None:
+    """Replaced by `--replace`, a feature was registered and then unregistered."""
+    azure, inputs = OddAzure(), FEATURE_INPUTS | {"unregisterOnDelete": True}
+
+    async def live() -> None:
+        async with serving(azure), driving(azure) as provider:
+            made = await provider.create(inputs, kind=FEATURE_TYPE)
+            await provider.delete(FEATURE, made.outputs, kind=FEATURE_TYPE)
+
+    run(live())
+
+    assert "unregister" not in azure.phases()
+
+
+def test_a_replacement_that_an_option_asks_for_deletes_first() -> None:
+    """With `replaceOnChanges`, the new pool met the old one of its name: up failed each time."""
+
+    async def differences() -> Any:
+        async with serving(OddAzure()) as azure, driving(azure) as provider:
+            return await Program(provider).compare("a", "gpu", "gpu")
+
+    assert run(differences()).deleteBeforeReplace
+
+
 def test_a_refused_take_over_claims_no_resource() -> None:
     azure = OddAzure()
     azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
@@ -258,7 +306,7 @@ def test_a_refused_take_over_claims_no_resource() -> None:
     assert azure.get(POOL) is None
 
 
-def test_the_error_for_an_existing_resource_mentions_aliases() -> None:
+def test_the_error_for_an_existing_resource_names_the_options_that_help() -> None:
     azure = OddAzure()
     azure.put(POOL, {"properties": {}})
 
@@ -266,4 +314,6 @@ def test_the_error_for_an_existing_resource_mentions_aliases() -> None:
         async with serving(azure), driving(azure) as provider:
             return await provider.create(POOL_INPUTS)
 
-    assert "`aliases`" in run(create()).error
+    error = run(create()).error
+    assert "`aliases`" in error
+    assert "`deleteBeforeReplace`" in error

@@ -43,7 +43,7 @@ def test_diff_names_each_difference(new: dict[str, Any], expected: dict[str, str
     assert answer.changes is bool(expected)
     replaced = any("REPLACE" in kind for kind in expected.values())
     assert answer.replaces == (["vmSize"] if replaced else [])
-    assert answer.delete_before_replace is replaced
+    assert answer.delete_before_replace
 
 
 def test_ignored_properties_are_no_difference() -> None:
