@@ -24,6 +24,7 @@ from policies.unknowns import Unknowns
 _POLICY, _GPU_CLUSTER = "ClusterPolicy", "GPUCluster"
 _GROUP = "kubernetes:nvidia.com/"
 _DEFAULT_RUNTIME = "nvidia"
+_UNSURE = " Whether the operator serves this pool, with these values, is not certain."
 
 
 def unfit(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
@@ -43,7 +44,8 @@ def _unfit_pools(
         if not serves(found, operator) or not (why := _unfit(found, operator)):
             return
         certainty = min(lands(found, operator, clusters), nvidia_gpus(found.pool))
-        yield certainty, f"{found.pool.label} {why}", found.member.urn
+        unsure = "" if certainty is Certainty.CERTAIN else _UNSURE
+        yield certainty, f"{found.pool.label} {why}{unsure}", found.member.urn
 
     pools = list(nvidia_pools(members, unknowns))
     # An operator that gets a GPUCluster too is told below, and by the rule of owners.

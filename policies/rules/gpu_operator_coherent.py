@@ -6,7 +6,8 @@ Where AKS installs the driver, its node image has the container runtime too, by 
 operator needs both enabled. Anything between leaves the pool's nodes without GPUs, or breaks their
 container runtime. Labels of a pool that switch a part of the operator off count (see
 `one-gpu-stack-owner`), and so do a ClusterPolicy and a GPUCluster side by side, of which the
-operator accepts only one.
+operator accepts only one. What is only possible, as on a cluster that the stack does not create,
+`gpu-stack-owner-unclear` reports.
 """
 
 from pulumi_policy import EnforcementLevel, Severity

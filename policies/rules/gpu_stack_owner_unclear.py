@@ -1,12 +1,16 @@
 """The GPU driver and device plugin of a pool clearly have one owner.
 
-The rule finds pools for which `one-gpu-stack-owner` is not certain, and pools without a driver
-(`driver: None`, or a size on which AKS installs none) if nothing in the stack installs one.
+The rule finds pools for which `one-gpu-stack-owner` or `gpu-operator-coherent` is not certain, and
+pools without a driver (`driver: None`, or a size on which AKS installs none) if nothing in the
+stack installs one.
 """
+
+from itertools import chain
 
 from pulumi_policy import Severity
 
 from policies.certainty import Certainty, Weighed, that_are
+from policies.operators import unfit
 from policies.owners import Owners, owners
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -42,4 +46,5 @@ def gpu_stack_owner_unclear(
             weighed.append((Certainty.POSSIBLE, message, pool.urn))
         return weighed
 
-    return that_are(Certainty.POSSIBLE, unknowns.each(owners(members, unknowns), unclear))
+    weighed = unknowns.each(owners(members, unknowns), unclear)
+    return that_are(Certainty.POSSIBLE, chain(weighed, unfit(members, unknowns)))

@@ -8,6 +8,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 from catalogue import gpu_operator
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.gpu_operator_coherent import gpu_operator_coherent
+from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
 from tests.policies.gpu_stacks import MANAGED, NO_DRIVER, not_known, pool, release, together
 from tests.policies.policy_harness import Resource, findings
@@ -82,10 +83,32 @@ def test_the_values_of_this_project_are_coherent(driver: str, has_mig: bool) -> 
         assert findings(rule, *together(gpu, chart)) == []
 
 
-def test_what_is_only_possible_is_not_refused() -> None:
-    files = {"chart": "gpu-operator", "valueYamlFiles": ["a"], "values": {**LANDS, "driver": OFF}}
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (AKS, None),
+        ({"driver": OFF}, NO_DRIVERS),
+        ({"toolkit": OFF}, NO_TOOLKIT),
+        ({**AKS, "operator": {"runtimeClass": "nvidia"}}, RUNTIME),
+    ],
+)
+def test_what_is_only_possible_is_told(values: dict[str, Any], told: str | None) -> None:
+    """On a cluster that the stack does not make, the operator broke containers without a word."""
+    of_another_stack = (pool(), release("gpu-operator", **LANDS, **values))
+    files = {"chart": "gpu-operator", "valueYamlFiles": ["a"], "values": {**LANDS, **values}}
     by_files = Resource(type="kubernetes:helm.sh/v3:Release", name="r", properties=files)
-    assert findings(gpu_operator_coherent, *together(pool(), by_files)) == []
+    for stack in (of_another_stack, together(pool(), by_files)):
+        assert findings(gpu_operator_coherent, *stack) == []
+        messages = findings(gpu_stack_owner_unclear, *stack)
+        about_parts = [text for text in messages if "is not certain" in text]
+        assert len(about_parts) == (told is not None)
+        assert told is None or told in about_parts[0]
+
+
+def test_what_is_certain_is_told_once() -> None:
+    stack = together(pool(), release("gpu-operator", **LANDS, driver=OFF))
+    assert len(findings(gpu_operator_coherent, *stack)) == 1
+    assert findings(gpu_stack_owner_unclear, *stack) == []
 
 
 def test_an_unknown_value_hides_only_what_it_is_of() -> None:
