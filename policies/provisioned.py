@@ -15,9 +15,10 @@ from policies.pools import Pool
 from policies.vocabulary import AZURE_NATIVE
 
 _TYPE = re.compile(r"kubernetes:(karpenter\.sh|kaito\.sh)/\w+:(?P<kind>NodePool|Workspace)(Patch)?")
-_SIZE_LABELS = ("karpenter.azure.com/sku-name", "node.kubernetes.io/instance-type")
-_FAMILY_LABEL = "karpenter.azure.com/sku-family"
-_GPU_LABELS = "karpenter.azure.com/sku-gpu-"
+_AZURE = "karpenter.azure.com"
+_SIZE_LABELS = (f"{_AZURE}/sku-name", "node.kubernetes.io/instance-type")
+_FAMILY_LABEL = f"{_AZURE}/sku-family"
+_GPU_LABELS = f"{_AZURE}/sku-gpu-"
 # The requirements that exclude GPUs, by operator.
 _NO_GPUS: Mapping[str, tuple[list[str], ...]] = MappingProxyType(
     {"DoesNotExist": ([],), "In": (["0"],), "Lt": (["1"],)}
@@ -28,7 +29,7 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
     """Yields the nodes that a resource creates as a pool, with all the VM sizes that it names."""
     kind = _kind(resource_type)
     node: Mapping[str, Any]
-    if kind == "NodePool":
+    if is_node_pool(resource_type, properties):
         sizes = {"scale": {"autoscale": [{"sizes": sizes_of(properties)}]}}
         taints = {
             name: [_written(taint) for taint in mappings(_template(properties).get(karpenter_name))]
@@ -45,8 +46,14 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
         yield Pool("This Workspace", AZURE_NATIVE, False, properties, lambda: node)
 
 
-def is_node_pool(resource_type: str) -> bool:
-    return _kind(resource_type) == "NodePool"
+def is_node_pool(resource_type: str, properties: Mapping[str, Any]) -> bool:
+    """Whether a resource is a NodePool of Karpenter, and not one of another cloud."""
+    if _kind(resource_type) != "NodePool":
+        return False
+    of_cloud = mapping(_template(properties).get("nodeClassRef"))
+    # Before Karpenter 1.0, the group was a part of apiVersion.
+    group = of_cloud.get("group") or str(of_cloud.get("apiVersion") or "").partition("/")[0]
+    return group in ("", _AZURE)
 
 
 def sizes_of(properties: Mapping[str, Any]) -> list[str]:

@@ -100,7 +100,12 @@ _VALUES = an_object(
     {**_OF_CHARTS, gpu_operator.CHART: _CHARTS, "nvidia-device-plugin": _CHARTS}, ANYTHING
 )
 # The properties in `spec`, of Kubernetes resources of all kinds.
-_NODES = {"requirements": _REQUIREMENTS, "taints": _TOLERATIONS, "startupTaints": _TOLERATIONS}
+_NODES = {
+    "nodeClassRef": an_object({"group": TEXT, "apiVersion": TEXT}),
+    "requirements": _REQUIREMENTS,
+    "taints": _TOLERATIONS,
+    "startupTaints": _TOLERATIONS,
+}
 _TEMPLATE = an_object({"spec": an_object({**_OF_PODS, **_NODES})})
 _SOURCE = an_object(
     {

@@ -2,8 +2,8 @@
 
 Karpenter's `NodePool` is how node auto-provisioning and AKS Automatic create nodes. Named sizes and
 taints of a `NodePool`, and the size of a KAITO `Workspace`, are also judged by `gpu-size-unknown`,
-`gpu-size-retired`, `gpu-pool-tainted` and `allowed-gpu-sizes`. The NodePools that AKS itself
-creates are not seen; they have no GPUs.
+`gpu-size-retired`, `gpu-pool-tainted` and `allowed-gpu-sizes`. NodePools of other clouds, by their
+`nodeClassRef`, pass. The NodePools that AKS itself creates are not seen; they have no GPUs.
 """
 
 from pulumi_policy import ResourceValidationArgs
@@ -26,7 +26,7 @@ def gpu_nodes_provisioned(
     args: ResourceValidationArgs, _: Settings, unknowns: Unknowns
 ) -> Findings:
     with unknowns.deferred():
-        if not is_node_pool(args.resource_type) or not can_have_gpus(args.props):
+        if not is_node_pool(args.resource_type, args.props) or not can_have_gpus(args.props):
             return
         spec = mapping(args.props.get("spec"))
         if GPU not in mapping(spec.get("limits")):

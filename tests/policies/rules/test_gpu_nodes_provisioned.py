@@ -95,3 +95,19 @@ def test_unknown_values_are_not_judged() -> None:
     )
     (found,) = findings(gpu_nodes_provisioned, unknown)
     assert found.startswith("can't run: ")
+
+
+EKS = {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}
+BEFORE_1 = {"nodeClassRef": {"apiVersion": "karpenter.k8s.aws/v1beta1", "kind": "EC2NodeClass"}}
+AKS = {"nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}}
+
+
+@pytest.mark.parametrize(
+    ("of_cloud", "is_judged"), [(EKS, False), (BEFORE_1, False), (AKS, True), ({}, True)]
+)
+def test_node_pools_of_other_clouds_pass(of_cloud: dict[str, Any], is_judged: bool) -> None:
+    """One of EKS, beside AKS in a program, was told to use karpenter.azure.com/sku-name."""
+    sizes = asks("node.kubernetes.io/instance-type", "In", "Standard_NC9_v9", "Standard_NC6s_v3")
+    for rule in (gpu_nodes_provisioned, gpu_size_unknown, gpu_size_retired, gpu_pool_tainted):
+        assert bool(findings(rule, node_pool(sizes, **of_cloud))) == is_judged
+    assert bool(findings(gpu_nodes_provisioned, node_pool(**of_cloud))) == is_judged
