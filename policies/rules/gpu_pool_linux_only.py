@@ -1,6 +1,8 @@
 """GPU pools run Linux.
 
-The NVIDIA device plugin runs only on Linux.
+This is a rule of this project, not a limit of AKS, which has Windows GPU pools as a preview. What
+the pack and the components know of drivers, device plugins and GPU jobs is for Linux. To use such a
+pool, except it from the rule, or lower the rule's level.
 """
 
 from pulumi_policy import EnforcementLevel, Severity
@@ -24,6 +26,7 @@ def gpu_pool_linux_only(pool: Pool, _: Settings) -> Findings:
         return
     for vm_size in pool.gpu_sizes():
         yield (
-            f"has the GPU size {vm_size} and runs {os_type}. GPU pools support only Linux: set "
-            f"{pool.name_of('osType')} to Linux, or use a size without GPUs."
+            f"has the GPU size {vm_size} and runs {os_type}. This pack accepts GPUs only on "
+            f"Linux: set {pool.name_of('osType')} to Linux, use a size without GPUs, or except the "
+            "pool."
         )

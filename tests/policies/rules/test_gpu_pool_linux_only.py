@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
@@ -34,6 +35,15 @@ REFUSED = (T4, "Windows", "osType")
 )
 def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
     assert mention(findings(gpu_pool_linux_only, pool), expected)
+
+
+def test_says_that_it_is_a_rule_of_this_pack() -> None:
+    """It said that GPU pools support only Linux: AKS has made a Windows GPU pool, as a preview."""
+    windows = AGENT_POOL.resource(changed({"osType": "Windows"}))
+    (found,) = findings(gpu_pool_linux_only, windows)
+    assert "This pack accepts GPUs only on Linux" in found
+    assert "or except the pool" in found
+    assert gpu_pool_linux_only.enforcement_level is EnforcementLevel.MANDATORY
 
 
 @pytest.mark.parametrize(
