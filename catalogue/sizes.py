@@ -109,6 +109,11 @@ class GpuSize(Size):
         return self.gpu_vendor == "NVIDIA"
 
     @property
+    def whole_gpus(self) -> int | None:
+        """The number of GPUs; a part of a GPU is one, with the memory of that part."""
+        return None if self.gpus is None else self.devices
+
+    @property
     def devices(self) -> int:
         """The number of GPU devices in a VM. A fraction of a GPU counts as one device."""
         return math.ceil(self.gpus or 1)
@@ -169,7 +174,7 @@ def may_have_nvidia_gpus(vm_size: str) -> bool:
 
 def is_below(size: GpuSize, floor: GpuSize) -> bool:
     """Whether a size has fewer GPUs than another, or less memory per GPU."""
-    pairs = ((size.gpus, floor.gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))
+    pairs = ((size.whole_gpus, floor.whole_gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))
     return any(None not in pair and pair[0] < pair[1] for pair in pairs)  # type: ignore[operator]
 
 

@@ -1,20 +1,16 @@
-"""GPU pools have a minimum size: whole GPUs, with enough memory.
+"""GPU pools have a minimum size: enough GPUs, with enough memory.
 
-A size is below the floor if it has fewer GPUs, or less memory on each. vCPUs and the memory of the
-VM do not count. Sizes that the pack does not know are reported by `gpu-size-unknown`, and retired
-ones by `gpu-size-retired`.
+A size is below the floor if it has fewer GPUs, or less memory on each. A part of a GPU counts as
+one GPU with the memory of that part. vCPUs and the memory of the VM do not count. Sizes that the
+pack does not know are reported by `gpu-size-unknown`, and retired ones by `gpu-size-retired`.
 """
-
-from fractions import Fraction
 
 from pulumi_policy import EnforcementLevel
 
 from catalogue.retirement import has_passed
-from catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes
+from catalogue.sizes import FLOOR, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
-
-_Amount = Fraction | int | None
 
 
 @PoolRule(
@@ -42,7 +38,10 @@ def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
         if has_passed(size.retired_on):
             continue
         # Compares GPUs only: vCPUs and the memory of the VM do not matter.
-        too_little = [*_less("GPU", size.gpus, floor.gpus), *_memory(size, floor)]
+        too_little = [
+            *_less("GPU", size.whole_gpus, floor.whole_gpus),
+            *_less("GiB of memory per GPU", size.gpu_memory_gib, floor.gpu_memory_gib),
+        ]
         if too_little and size.name.lower() not in accepted:
             yield (
                 f"has {size.name}, which is below {floor.name}: {', '.join(too_little)}. "
@@ -50,11 +49,7 @@ def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
             )
 
 
-def _memory(size: GpuSize, floor: GpuSize) -> Findings:
-    return _less("GiB of memory per GPU", size.gpu_memory_gib, floor.gpu_memory_gib)
-
-
-def _less(unit: str, has: _Amount, least: _Amount) -> Findings:
+def _less(unit: str, has: int | None, least: int | None) -> Findings:
     # Unknown values pass: gpu-size-unknown reports them.
     if has is not None and least is not None and has < least:
         yield f"{has} {unit}, minimum {least}"

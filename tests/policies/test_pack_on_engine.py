@@ -133,7 +133,7 @@ def test_mandatory_findings_keep_everything_back(bench: Bench) -> None:
         ("advisory", "gpu-size-unknown", "new"),
         ("advisory", "gpu-pool-tainted", "open"),
     }
-    assert "runs Windows. GPU pools support only Linux" in output
+    assert "runs Windows. This pack accepts GPUs only on Linux" in output
     assert not bench.requests("PUT")
 
 

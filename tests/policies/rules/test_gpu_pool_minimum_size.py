@@ -1,3 +1,4 @@
+from math import ceil
 from typing import Any
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.retirement import has_passed
-from catalogue.sizes import GpuSize, find, gpu_sizes
+from catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes, is_below
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_size_unknown import gpu_size_unknown
 from tests.policies.policy_harness import Resource, findings, mention
@@ -30,13 +31,29 @@ def judged(vm_size: str, **config: Any) -> list[str]:
         ({"vmSize": "Standard_NC4as_T4_v3"}, []),
         (
             {"vmSize": "Standard_NV6ads_A10_v5"},
-            [("Standard_NV6ads_A10_v5", "below Standard_NC6", "1/6 GPU", "4 GiB", "12")],
+            [("Standard_NV6ads_A10_v5", "below Standard_NC6", "4 GiB", "12")],
         ),
         ({"vmSize": "Standard_NC9_v9"}, []),
     ]
 )
 def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
     assert mention(findings(gpu_pool_minimum_size, pool), expected)
+
+
+@pytest.mark.parametrize(
+    ("vm_size", "is_enough"),
+    [
+        ("Standard_NC72ds_xl_RTXPRO6000BSE_v6", True),
+        ("Standard_NC36ds_xl_RTXPRO6000BSE_v6", True),
+        ("Standard_NV18ads_A10_v5", True),
+        ("Standard_NV12ads_A10_v5", False),
+    ],
+)
+def test_a_part_of_a_gpu_counts_by_its_memory(vm_size: str, is_enough: bool) -> None:
+    """Half of a GPU, with 48 GB, was refused as less than a K80 of 2014 with 12 GB."""
+    assert (judged(vm_size) == []) == is_enough
+    size, floor = gpu_sizes()[vm_size.lower()], gpu_sizes()[FLOOR.lower()]
+    assert is_below(size, floor) != is_enough
 
 
 def test_sizes_that_are_accepted_are_not_compared() -> None:
@@ -55,7 +72,7 @@ def test_sizes_outside_the_table_pass(size: GpuSize, floor: GpuSize) -> None:
     """A size with a hole was refused, and so was next month's: the pipelines of others broke."""
     refused = judged(size.name, floor=floor.name) != []
     has, least = (size.gpus, size.gpu_memory_gib), (floor.gpus, floor.gpu_memory_gib)
-    too_little = any(a and b and a < b for a, b in zip(has, least, strict=True))
+    too_little = any(a and b and ceil(a) < ceil(b) for a, b in zip(has, least, strict=True))
     assert refused == (too_little and not has_passed(size.retired_on))
 
 
