@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from catalogue.mistakes import Mistake
+
 # The date of these facts.
 AS_OF = date(2026, 11, 22)
 
@@ -25,18 +27,12 @@ def too_long(tags: Tags) -> list[str]:
     ]
 
 
-def check(tags: Tags | None, _: Mapping[str, Any]) -> str | None:
+def check(tags: Tags | None, _: Mapping[str, Any]) -> str | list[Mistake]:
     """Returns why Azure refuses the tags; leaves out the values, which may be secrets."""
     tags = tags or {}
     if len(tags) > MOST:
         return f"a resource can have at most {MOST} tags, not {len(tags)}"
-    if bad := with_bad_names(tags):
-        named = ", ".join(map(repr, bad))
-        return f"{named}: not a valid name: leave out < > % & \\ ? / and control characters"
-    if long := too_long(tags):
-        named = ", ".join(repr(str(name)[:LONGEST_NAME]) for name in long)
-        return (
-            f"{named}: too long: a name has at most {LONGEST_NAME} characters, and a value "
-            f"{LONGEST_VALUE}"
-        )
-    return None
+    bad = "is not a valid name: leave out < > % & \\ ? / and control characters"
+    long = f"is too long: a name has at most {LONGEST_NAME} characters, and a value {LONGEST_VALUE}"
+    wrong = {name: long for name in too_long(tags)} | {name: bad for name in with_bad_names(tags)}
+    return [Mistake(name, reason) for name, reason in wrong.items()]

@@ -1,8 +1,9 @@
 """Validation rules, by property, and how they are applied.
 
 A rule gets the value of a property and the known values of the whole object, by property. It
-returns why the value is wrong, or None. A value that is not set is None. A property that is missing
-from the object is not known yet, and no rule fails because of it.
+returns why the value is wrong, or None; of a map, also a mistake for each wrong entry, by its name.
+A value that is not set is None. A property that is missing from the object is not known yet, and no
+rule fails because of it.
 """
 
 import re
@@ -12,7 +13,7 @@ from typing import Any
 from catalogue.mistakes import Mistake, property_path
 
 Values = Mapping[str, Any]
-Rule = Callable[[Any, Values], str | None]
+Rule = Callable[[Any, Values], str | list[Mistake] | None]
 # By property; for the items of a list, the key is the property and `[]`.
 Rules = Mapping[str, Sequence[Rule]]
 
@@ -36,11 +37,13 @@ def property_mistakes(rules: Rules, name: str, values: Values, path: str = "") -
 
 
 def _first(rules: Sequence[Rule], value: Any, values: Values, path: str) -> list[Mistake]:
-    reasons = (reason for rule in rules if (reason := rule(value, values)))
     try:
-        return [Mistake(path, reason) for reason in reasons][:1]
+        found = next(filter(None, (rule(value, values) for rule in rules)), [])
     except (AttributeError, TypeError):
         return [Mistake(path, f"cannot be {value!r}: wrong type")]
+    if isinstance(found, str):
+        return [Mistake(path, found)]
+    return [Mistake(property_path(path, name), reason) for name, reason in found]
 
 
 def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:

@@ -8,6 +8,7 @@ from typing import Any
 from catalogue import gpu_operator, kubernetes, mig, retirement, rotation, tags
 from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
 from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
+from catalogue.mistakes import Mistake
 from catalogue.nodes import (
     DECIMALS_OF_PRICE,
     DRAIN_MINUTES,
@@ -141,8 +142,8 @@ def _check_initial_count(largest: int | None, pool: Values) -> str | None:
     )
 
 
-def _check_headers(headers: Mapping[str, Any] | None, _: Values) -> str | None:
-    return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers or {}))
+def _check_headers(headers: Mapping[str, Any] | None, _: Values) -> list[Mistake]:
+    return [*header_mistakes(headers or {})]
 
 
 def _check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
@@ -251,23 +252,19 @@ def _check_length_with_rotation(name: str, pool: Values) -> str | None:
     )
 
 
-def _check_labels_of_rotation(labels: Mapping[str, Any], pool: Values) -> str | None:
-    if pool.get("replacement") != rotation.ROTATE:
-        return None
-    reserved = sorted({rotation.LABEL, rotation.STACK_LABEL} & labels.keys())
-    return f"{', '.join(reserved)}: set by replacement: rotate; remove it" if reserved else None
-
-
-def _check_reserved_labels(labels: Mapping[str, Any], _: Values) -> str | None:
-    reserved = sorted(name for name in labels if is_aks_label(name) or is_kubernetes_label(name))
-    reason = "reserved for AKS and Kubernetes; use another name"
-    return f"{', '.join(reserved)}: {reason}" if reserved else None
-
-
-def _check_labels(labels: Mapping[str, Any], _: Values) -> str | None:
-    # The message leaves out the values, which may be secrets.
-    wrong = ", ".join(repr(name) for name, value in labels.items() if not is_label(name, value))
-    return f"{wrong}: not a valid label: use {LABEL_RULE}" if wrong else None
+def _check_labels(labels: Mapping[str, Any], pool: Values) -> list[Mistake]:
+    of_rotation = (rotation.LABEL, rotation.STACK_LABEL)
+    reserved = of_rotation if pool.get("replacement") == rotation.ROTATE else ()
+    found = []
+    for name, value in labels.items():
+        # The reason leaves out the value, which may be a secret.
+        if not is_label(name, value):
+            found.append(Mistake(name, f"is not a valid label: use {LABEL_RULE}"))
+        elif is_aks_label(name) or is_kubernetes_label(name):
+            found.append(Mistake(name, "is reserved for AKS and Kubernetes: use another name"))
+        elif name in reserved:
+            found.append(Mistake(name, "is set by replacement: rotate; remove it"))
+    return found
 
 
 _EVERY_POOL: Rules = {
@@ -486,7 +483,7 @@ GPU_POOL: Rules = MappingProxyType(
                 "replaceOnHeaderChange: true to replace the pool when its headers change",
             ),
         ),
-        "labels": (_check_labels, _check_reserved_labels, _check_labels_of_rotation),
+        "labels": (_check_labels,),
     }
 )
 

@@ -39,6 +39,7 @@ from components import (
 )
 from components.arguments import camel_case, check
 from settings import SettingsError, load
+from settings.stack_file import parse
 from tests.conftest import Deploy
 
 T4 = {"vmSize": "Standard_NC8as_T4_v3"}
@@ -163,9 +164,14 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"sharing": {"mps": {}, **TWO}}, "sharing.mps"),
     ("gpuPools[0]", {"sharing": {}}, "sharing.timeSlicing"),
     ("gpuPools[0]", {"taints": ["a=b:NoSchedule", "gpu"]}, "taints[1]"),
-    ("gpuPools[0]", {"labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}, "labels"),
-    ("gpuPools[0]", {"labels": {"node-role.kubernetes.io/gpu": "x"}}, "labels"),
-    ("gpuPools[0]", {"labels": {"agentpool": "other"}}, "labels"),
+    ("gpuPools[0]", {"labels": {"accelerator": "x"}}, "labels.accelerator"),
+    ("gpuPools[0]", {"labels": {"a b": "x"}}, 'labels["a b"]'),
+    (
+        "gpuPools[0]",
+        {"labels": {"node-role.kubernetes.io/gpu": "x"}},
+        'labels["node-role.kubernetes.io/gpu"]',
+    ),
+    ("gpuPools[0]", {"labels": {"agentpool": "other"}}, "labels.agentpool"),
     ("gpuPools[0]", {"maxSurge": "0"}, "maxSurge"),
     ("gpuPools[0]", {"maxSurge": "some"}, "maxSurge"),
     ("gpuPools[0]", {"maxSurge": "00%", "maxUnavailable": "0"}, "maxSurge"),
@@ -181,10 +187,10 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"nodeSoakMinutes": 31}, "nodeSoakMinutes"),
     ("gpuPools[0]", {"undrainableNodeBehavior": "cordon"}, "undrainableNodeBehavior"),
     ("gpuPools[0]", {"spot": True, "spotMaxPrice": 0.123456}, "spotMaxPrice"),
-    ("gpuPools[0]", {"customHeaders": {"a b": "c"}}, "customHeaders"),
-    ("gpuPools[0]", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
-    ("gpuPools[0]", {"customHeaders": {"a": "b", "A": "b"}}, "customHeaders"),
-    ("gpuPools[0]", {"customHeaders": {"a": "b\nc"}}, "customHeaders"),
+    ("gpuPools[0]", {"customHeaders": {"a b": "c"}}, 'customHeaders["a b"]'),
+    ("gpuPools[0]", {"customHeaders": {"Accept": "c"}}, "customHeaders.Accept"),
+    ("gpuPools[0]", {"customHeaders": {"a": "b", "A": "b"}}, "customHeaders.A"),
+    ("gpuPools[0]", {"customHeaders": {"a": "b\nc"}}, "customHeaders.a"),
     ("gpuPools[0]", {**A100, "gpuStack": "specialized-image"}, "customHeaders"),
     ("gpuPools[0]", {"gpuStack": "managed", "minCount": 0, "maxCount": 3}, "maxCount"),
     ("gpuPools[0]", {"gpuStack": "managed", "maxCount": 3}, "maxCount"),
@@ -198,7 +204,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("systemPool", {"minCount": 2, "maxCount": 1}, "maxCount"),
     ("systemPool", {"count": 6, "minCount": 1, "maxCount": 5}, "maxCount"),
     ("systemPool", {"zones": ["north"]}, "zones[0]"),
-    ("systemPool", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
+    ("systemPool", {"customHeaders": {"Accept": "c"}}, "customHeaders.Accept"),
     ("systemPool", {"vmSize": "Standard_D1_v2"}, "vmSize"),
     ("systemPools[0]", {"vmSize": "standard_d1_v2"}, "vmSize"),
     ("systemPools[0]", {"name": "a-b"}, "name"),
@@ -308,6 +314,33 @@ def test_a_mistake_is_reported_by_key_and_by_property(
     assert reported == [expected]
 
 
+def test_each_wrong_entry_of_a_map_is_a_mistake_of_its_own() -> None:
+    """All wrong headers of a pool were one sentence of clauses, at the place of `customHeaders`."""
+    wrong = {
+        "customHeaders": {"host": "x", "fine": "x", "a b": "y"},
+        "labels": {"a b": "x", "agentpool": "x"},
+    }
+    in_stack_file = from_settings("gpuPools[0]", wrong)
+
+    assert [mistake.path.removeprefix("gpuPools[0].") for mistake in in_stack_file] == [
+        "customHeaders.host",
+        'customHeaders["a b"]',
+        'labels["a b"]',
+        "labels.agentpool",
+    ]
+    with pytest.raises(pulumi.InputPropertiesError) as refused:
+        gpu_pool(**arguments("gpuPools[0]", wrong))
+    reported = [f"gpuPools[0].{each['property_path']}" for each in refused.value.errors or ()]
+    assert sorted(reported) == sorted(mistake.path for mistake in in_stack_file)
+    file = parse(
+        "config:\n  aks-gpu:gpuPools:\n  - customHeaders:\n      host: x\n      a b: y\n", "stack"
+    )
+    assert [file.with_place(mistake)[-11:] for mistake in in_stack_file[:2]] == [
+        "(stack:4:7)",
+        "(stack:5:7)",
+    ]
+
+
 @pytest.mark.parametrize("make", [group, cluster, gpu_pool, further_system_pool])
 @pytest.mark.parametrize(
     "tags", [{"a/b": "hidden"}, {"a": "hidden" * 50}, {"a": "b", "c" * 513: ""}]
@@ -317,12 +350,12 @@ def test_every_component_reports_wrong_tags_as_a_stack_file_without_the_values(
 ) -> None:
     """Azure refused them, after the stack had begun."""
     (in_stack_file,) = from_settings("tags", tags)
-    assert in_stack_file.path == "tags"
+    assert in_stack_file.path.startswith("tags")
 
     def program() -> None:
         with pytest.raises(pulumi.InputPropertiesError) as refused:
             make(tags=tags)
-        assert str(refused.value) == f"it: tags: {in_stack_file.reason}"
+        assert str(refused.value) == f"it: {in_stack_file}"
         assert "hidden" not in str(refused.value)
 
     assert not deploy(program).registered

@@ -124,7 +124,7 @@ def test_a_mig_pool_has_its_own_plugin_label(deploy: Deploy) -> None:
     ("changes", "mistake"),
     [
         ({"pool_name": "tencharact"}, "poolName: 'tencharact' is too long for replacement: rotate"),
-        ({"labels": {"aks-gpu/pool": "a"}}, "labels: aks-gpu/pool: set by replacement: rotate"),
+        ({"labels": {"aks-gpu/pool": "a"}}, "is set by replacement: rotate"),
         ({"replacement": "blue"}, "replacement:"),
     ],
 )

@@ -310,13 +310,13 @@ RETIRED_IMAGE = (
             "-1 for the on-demand price",
         ),
         (
-            {"gpuPools": [{**POOL, "labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}]},
-            "gpuPools[0].labels: accelerator, kubernetes.azure.com/a: reserved for AKS and "
-            "Kubernetes; use another name",
+            {"gpuPools": [{**POOL, "labels": {"kubernetes.azure.com/a": "b"}}]},
+            'gpuPools[0].labels["kubernetes.azure.com/a"]: is reserved for AKS and Kubernetes: '
+            "use another name",
         ),
         (
-            {"gpuPools": [{**POOL, "labels": {"a b": "x", "team": "hunter2!", "c": ""}}]},
-            "gpuPools[0].labels: 'a b', 'team': not a valid label: use a name, optionally with a "
+            {"gpuPools": [{**POOL, "labels": {"team": "hunter2!", "c": ""}}]},
+            "gpuPools[0].labels.team: is not a valid label: use a name, optionally with a "
             "DNS prefix and '/', and a value; name and value have at most 63 letters, digits, "
             "'-', '_' and '.', and start and end with a letter or digit",
         ),
@@ -340,11 +340,11 @@ RETIRED_IMAGE = (
         ),
         (
             {"tags": {"a/b": "x", "c": "y"}},
-            "tags: 'a/b': not a valid name: leave out < > % & \\ ? / and control characters",
+            'tags["a/b"]: is not a valid name: leave out < > % & \\ ? / and control characters',
         ),
         (
             {"tags": {"c": "y" * 257}},
-            "tags: 'c': too long: a name has at most 512 characters, and a value 256",
+            "tags.c: is too long: a name has at most 512 characters, and a value 256",
         ),
         (
             {"tags": {f"t{number}": "" for number in range(51)}},
