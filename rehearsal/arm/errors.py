@@ -292,6 +292,11 @@ SIZE_NOT_ALLOWED = _aks(
     "'{location}'{reason} For more details, please visit https://aka.ms/aks/quotas-skus-regions",
     "VMSizeNotSupported",
 )
+UNKNOWN_SIZE = _aks(
+    "400 BadRequest: The rehearsal does not know the VM size {size}: it cannot say whether Azure "
+    "has it in location '{location}'.",
+    "VMSizeNotSupported",
+)
 NO_ZONES_HERE = _aks(
     "400 AvailabilityZoneNotSupported: Availability zone is not supported in this region."
 )

@@ -10,7 +10,7 @@ from rehearsal.arm import errors
 from rehearsal.arm.aks import versions
 from rehearsal.arm.compute.quota import Account, surge
 from rehearsal.arm.compute.usages import ALLOCATED
-from rehearsal.arm.offers import Offer, Offers
+from rehearsal.arm.offers import Offer, Offers, known_sizes
 from rehearsal.arm.request import Json, Request
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Era
@@ -103,10 +103,14 @@ def _version(request: Request, cluster: Resource, pool: Resource, before: str | 
 def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
     if offer is not None and not offer.is_restricted:
         return offer
+    size = str(pool.properties["vmSize"])
+    if size.lower() not in known_sizes():
+        words = {"size": size, "location": pool.location}
+        raise errors.ArmError(errors.UNKNOWN_SIZE, "agentPoolProfile.vmSize", **words)
     others = request.offers.in_location(pool.location)
     sizes = ",".join(other.size.name.lower() for other in others if not other.is_restricted)
     reason = f". The available VM sizes are '{sizes}'."
-    raise errors.size_not_allowed(pool.properties["vmSize"], pool.location, reason)
+    raise errors.size_not_allowed(size, pool.location, reason)
 
 
 def _zones(pool: Resource, offer: Offer) -> None:

@@ -155,6 +155,11 @@ def _overlap(case: Case) -> Words | None:
     return {"pods": pods, "services": services}
 
 
+def _same_names(case: Case) -> Words | None:
+    names = [profile.get("name") for profile in case.at("properties.agentPoolProfiles") or ()]
+    return next(({"name": name} for name in names if name and names.count(name) > 1), None)
+
+
 def _too_many_pools(case: Case) -> Words | None:
     most = case.at("properties.maxAgentPools") or MOST_POOLS
     return (
@@ -348,6 +353,14 @@ ON_REQUEST: tuple[Rule, ...] = (
         error=required("agentPoolProfiles"),
         target="agentPoolProfiles",
         only_new=True,
+    ),
+    Rule(
+        name="cluster-pools-of-one-name",
+        summary="Each pool in a cluster's body has a name of its own.",
+        source=f"a pool's name is part of its id; {UNRECORDED}",
+        refuses=_same_names,
+        error=invalid("agentPoolProfile.name", "several pools have the name {name}."),
+        target="agentPoolProfile.name",
     ),
     Rule(
         name="cluster-dns-prefix-said",

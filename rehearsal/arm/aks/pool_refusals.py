@@ -842,6 +842,17 @@ ON_RESULT: tuple[Rule, ...] = (
         only_new=True,
     ),
     Rule(
+        name="pool-deallocate-ephemeral",
+        summary="`scaleDownMode: Deallocate` requires a managed OS disk; Ephemeral may be the default.",
+        source=f"{_PAGE}Use scale-down mode in AKS; {UNRECORDED}",
+        refuses=when(lambda case: _is_ephemeral(case) and case.at("scaleDownMode") == "Deallocate"),
+        error=invalid(
+            "agentPoolProfile.scaleDownMode",
+            "Deallocate needs a managed OS disk; this pool's is ephemeral.",
+        ),
+        target="agentPoolProfile.scaleDownMode",
+    ),
+    Rule(
         name="kubelet-disk",
         summary=f"With kubelet on the temporary disk, that disk has at least {SMALLEST_DISK} GiB.",
         source="public Terraform logs (Standard_B2s, Standard_A2_v2)",

@@ -75,7 +75,10 @@ def test_a_size_that_is_restricted_for_the_subscription_is_refused(
 
 @pytest.mark.parametrize("size", ["Standard_Unheard_of_v9", "Standard_NC999_v9"])
 def test_an_unknown_size_is_refused(shop: Any, place: str, size: str) -> None:
-    assert put(shop, place, "gpu", vmSize=size).body["subcode"] == "VMSizeNotSupported"
+    """The words were AKS's, "not allowed in your subscription", of sizes that Azure may have."""
+    refused = put(shop, place, "gpu", vmSize=size).body
+    assert refused["subcode"] == "VMSizeNotSupported"
+    assert refused["message"].startswith(f"The rehearsal does not know the VM size {size}")
 
 
 def test_an_existing_pool_keeps_a_size_that_is_no_longer_offered(shop: Any, place: str) -> None:

@@ -340,6 +340,13 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "BadRequest",
         "AMD Instinct MI300X",
     ),
+    # Ephemeral is what AKS fills in for this size.
+    (
+        "pool-deallocate-ephemeral",
+        {"vmSize": T4, "scaleDownMode": "Deallocate"},
+        "InvalidParameter",
+        "needs a managed OS disk",
+    ),
     (
         "gpu-skip-tag",
         {"vmSize": T4, "tags": {"SkipGPUDriverInstall": "true"}},
@@ -396,6 +403,10 @@ POOLS_TAKEN: list[tuple[Sent, str]] = [
     ({"maxPods": 10, "count": 3}, "page: IP address planning in AKS"),
     ({"osDiskSizeGB": 0}, "page: create or update an agent pool"),
     ({"osDiskType": "Managed"}, "Managed without a size (40)"),
+    (
+        {"vmSize": T4, "scaleDownMode": "Deallocate", "osDiskType": "Managed"},
+        "page: Use scale-down mode in AKS",
+    ),
     (
         {"vmSize": "Standard_DS2_v2", "osDiskType": "Ephemeral", "osDiskSizeGB": 60},
         "Ephemeral 60 GB on DS2_v2 (44)",
@@ -504,6 +515,15 @@ def test_an_answer_of_aks_is_accepted_as_a_request(today: Azure, cluster: str, s
     assert again.status == 200, again
 
 
+def test_a_pool_with_an_ephemeral_disk_is_not_set_to_deallocate(today: Azure) -> None:
+    """`pool-deallocate-ephemeral` was taken at an update too: az aks nodepool update does it."""
+    name = unique("p")
+    assert put_pool(today, {"vmSize": T4}, name).status == 201
+    wait_until_made(today, f"{CLUSTERS}/overlay/agentPools/{name}")
+    refused = put_pool(today, {"vmSize": T4, "scaleDownMode": "Deallocate"}, name)
+    assert refused.body.get("target") == "agentPoolProfile.scaleDownMode"
+
+
 def test_an_existing_pool_can_shrink_below_thirty_pods(today: Azure) -> None:
     """AKS looks at a new pool alone: Azure/AKS#1422."""
     put_pool(today, {"count": 3, "maxPods": 10}, "shrinks")
@@ -553,6 +573,13 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "'type'",
     ),
     ("cluster-pools-said", {"agentPoolProfiles": []}, "InvalidParameter", "agentPoolProfiles"),
+    # The last one was made.
+    (
+        "cluster-pools-of-one-name",
+        {"agentPoolProfiles": [POOL, {**POOL, "count": 3}]},
+        "InvalidParameter",
+        "several pools have the name system",
+    ),
     ("cluster-dns-prefix-said", {"dnsPrefix": None}, "InvalidParameter", "dnsPrefix is missing"),
     ("cluster-identity-said", {"": {"identity": None}}, "InvalidParameter", "servicePrincipal"),
     (
