@@ -34,5 +34,5 @@ def check(tags: Tags | None, _: Mapping[str, Any]) -> str | list[Mistake]:
         return f"a resource can have at most {MOST} tags, not {len(tags)}"
     bad = "is not a valid name: leave out < > % & \\ ? / and control characters"
     long = f"is too long: a name has at most {LONGEST_NAME} characters, and a value {LONGEST_VALUE}"
-    wrong = {name: long for name in too_long(tags)} | {name: bad for name in with_bad_names(tags)}
+    wrong = dict.fromkeys(too_long(tags), long) | dict.fromkeys(with_bad_names(tags), bad)
     return [Mistake(name, reason) for name, reason in wrong.items()]

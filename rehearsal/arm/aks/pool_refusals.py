@@ -843,7 +843,7 @@ ON_RESULT: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-deallocate-ephemeral",
-        summary="`scaleDownMode: Deallocate` requires a managed OS disk; Ephemeral may be the default.",
+        summary="`scaleDownMode: Deallocate` requires a managed OS disk, said or by default.",
         source=f"{_PAGE}Use scale-down mode in AKS; {UNRECORDED}",
         refuses=when(lambda case: _is_ephemeral(case) and case.at("scaleDownMode") == "Deallocate"),
         error=invalid(
