@@ -48,7 +48,7 @@ Run = Callable[..., Ended]
 def started(folder: Path, *arguments: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
     """The command as a process of its own."""
     process = subprocess.Popen(
-        [AKSGPU, "preflight", "--json", "--stack", *arguments],
+        [AKSGPU, "preflight", *arguments],
         cwd=folder,
         env=os.environ | environment,
         stdout=subprocess.PIPE,
@@ -125,7 +125,9 @@ def test_a_name_that_pulumi_refuses_is_refused_before_a_rehearsal_starts(
 def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     known = place.azure.cloud.environment()
-    with started(tmp_path, "test", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"}) as asks:
+    with started(
+        tmp_path, "--json", "--stack=test", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"}
+    ) as asks:
         ended = end(asks)
     assert ended.cause is Cause.CREDENTIALS_REFUSED
     assert "so-secret" not in ended.printed + ended.progress
@@ -134,17 +136,20 @@ def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_p
 
 
 def test_a_shell_of_a_rehearsal_is_told_that_azure_was_not_asked(
-    run: Run, place: Place, tmp_path: Path
+    place: Place, tmp_path: Path
 ) -> None:
     """It read: nothing was found that Azure would refuse. Next: pulumi up."""
     config = {"aks-gpu:gpuPools": [T4]}
     (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump({"config": config}))
     environment = place.azure.cloud.environment()
-    first, *_, verdict_line, next_line = run(as_json=False, **environment).printed.splitlines()
+    # Each a process of its own: one process reads the certificates that it trusts only once.
+    with started(tmp_path, "--stack=test", COLUMNS="200", **environment) as asks:
+        first, *_, verdict_line, next_line = end(asks).printed.splitlines()
     assert first.startswith("Preflight of the stack test in eastus on the rehearsal cloud: ")
     assert verdict_line.startswith("Result: ready - on the rehearsal cloud, nothing was found ")
     assert next_line == "Next:   make rehearse STACK=test"
-    assert json.loads(run(**environment).printed)["cloud"] == "the rehearsal cloud"
+    with started(tmp_path, "--json", "--stack=test", **environment) as asks:
+        assert json.loads(end(asks).printed)["cloud"] == "the rehearsal cloud"
 
 
 def test_a_rehearsal_is_asked_past_the_users_proxy(
@@ -166,7 +171,7 @@ def test_an_interruption_is_reported_as_its_own_cause(place: Place, tmp_path: Pa
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     # Longer than this test waits: what waits for the answer has not been interrupted.
     place.fault({"path": "/skus", "delay": 2 * PATIENCE})
-    with started(tmp_path, "test", **place.azure.cloud.environment()) as process:
+    with started(tmp_path, "--json", "--stack=test", **place.azure.cloud.environment()) as process:
         until(lambda: place.azure.requests("/usages"), "Azure is asked")
         process.send_signal(signal.SIGINT)
         assert end(process).cause is Cause.INTERRUPTED

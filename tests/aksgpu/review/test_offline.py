@@ -100,7 +100,7 @@ def test_every_mistake_in_a_stack_file_is_reported_with_its_place(tmp_path: Path
     problems = stack["problems"]
     assert {(problem["key"], problem["line"], problem["column"]) for problem in problems} == {
         ("allowRetired", 2, 3),
-        ("gpuPools[0].labels", 4, 5),
+        ('gpuPools[0].labels["a b/"]', 5, 7),
         ("gpuPools[0].name", 6, 5),
         ("gpuPools[0].vmSize", 7, 5),
         ("nosuch", 11, 3),
