@@ -3,6 +3,7 @@
 Only the standard library: `aksgpu.ci` runs without an installation.
 """
 
+import os
 import re
 from pathlib import Path
 
@@ -41,6 +42,17 @@ def stack_of(file: str) -> str | None:
 
 
 def stacks_in(folder: Path) -> list[str]:
-    """The stacks that have a stack file, by name. Folders and symbolic links do not count."""
+    """The stacks that have a stack file, by name. A link must lead to a file of this folder."""
     files = (file for file in folder.glob("Pulumi.*.yaml") if file.is_file())
-    return sorted(filter(None, (stack_of(file.name) for file in files if not file.is_symlink())))
+    own = (file for file in files if _target(file).parent == _target(folder))
+    return sorted(filter(None, (stack_of(file.name) for file in own)))
+
+
+def links_in(folder: Path) -> dict[str, str]:
+    """The names of the links among the stacks' files, with those of the files that they lead to."""
+    links = (file for file in folder.glob("Pulumi.*") if file.is_symlink())
+    return {link.name: _target(link).name for link in links}
+
+
+def _target(file: Path) -> Path:
+    return Path(os.path.realpath(file))

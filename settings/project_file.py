@@ -25,6 +25,12 @@ class ProjectFile:
         return folder if isinstance(folder, str) else "."
 
     @property
+    def runtime(self) -> Any:
+        """What runs the program: a language, with options."""
+        runtime = self.content.get("runtime")
+        return {"name": runtime} if isinstance(runtime, str) else runtime
+
+    @property
     def defaults(self) -> dict[str, Any]:
         """The values of keys that a stack file leaves out."""
         values = {}

@@ -13,6 +13,7 @@ import yaml
 
 from catalogue.headers import CUSTOM_FEATURES
 from catalogue.mistakes import Mistake, property_path
+from settings.own_file import read_own
 from settings.project_file import ProjectFile, read_project
 from settings.reading import PROJECT
 from settings.secrets import is_kept
@@ -141,7 +142,7 @@ class StackFile:
 def read(file: Path) -> StackFile:
     """Raises StackFileError if a file cannot be read."""
     try:
-        content = file.read_bytes()
+        content = read_own(file)
     except (OSError, ValueError) as error:
         # A stack's name may be too long for a file's, or have a null character.
         if isinstance(error, OSError) and error.errno not in (ENOENT, ENAMETOOLONG):

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from aksgpu.outcome import NOT_KNOWN, WRONG_USAGE
 from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
-from aksgpu.stack_names import stack_of, stacks_in
+from aksgpu.stack_names import links_in, stack_of, stacks_in
 
 # Files that no deployment uses. A file that is not listed affects every stack: better one review
 # too many than one too few.
@@ -152,13 +152,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         stacks = stacks_of(here / folder)
         live = deployed(os.environ.get("DEPLOYED_STACKS", ""), stacks)
-        affected = touched(changed_files(here, options.changed_since), stacks, folder)
+        changed = changed_files(here, options.changed_since)
+        if changed is not None:
+            changed += _links_to(changed, folder)
+        affected = touched(changed, stacks, folder)
     except (StacksError, ProgramError) as error:
         sys.stderr.write(f"{error}\n")
         return WRONG_USAGE if isinstance(error, StacksError) else NOT_KNOWN
     live = [stack for stack in live if stack in affected]
     sys.stdout.write(f"touched={json.dumps(affected)}\ndeployed={json.dumps(live)}\n")
     return 0
+
+
+def _links_to(changed: Sequence[str], folder: PurePosixPath) -> list[str]:
+    """The files of stacks that are links to changed ones."""
+    links = links_in(Path(folder)).items()
+    return [str(folder / link) for link, target in links if str(folder / target) in changed]
 
 
 def _text(project: Path) -> str:

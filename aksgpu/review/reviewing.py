@@ -1,10 +1,10 @@
 """Reviews stacks one by one; every failure becomes a part of the review."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,7 +34,8 @@ from engine.cache import Say
 from engine.progress import Progress
 from policies.configuration import mistakes_in
 from rehearsal.cloud import is_rehearsal
-from settings.project_file import project_in, read_project
+from settings.own_file import read_own
+from settings.project_file import ProjectFile, project_in, read_project
 from settings.stack_file import (
     ElsewhereError,
     NoStackFileError,
@@ -45,11 +46,18 @@ from settings.stack_file import (
 from settings.stack_file import read as read_stack_file
 from settings.yaml_text import NoYamlError, decoded
 
+# Waits until no other review uses the home.
+Home = Callable[[], Path]
+
 _PACK = PROGRAM / "policies"
 # What happens when a change deletes a stack file.
 _LEFT_BEHIND = (
     "The stack's resources stay in Azure and cost money, but no stack file manages them: "
     "run `pulumi destroy` first."
+)
+_OTHER_RUNTIME = (
+    "The change sets another `runtime` in Pulumi.yaml, which this review does not try: a rehearsal "
+    "runs the program with Python from `.venv` of the checkout."
 )
 # The inputs that can hold a name from the stack file.
 _NAMES = ("agentPoolName", "resourceName", "resourceGroupName")
@@ -80,10 +88,8 @@ class ReviewOptions:
         return stack_files(self.project)
 
     @cached_property
-    def stack_files_at_base(self) -> str:
-        """The folder of stack files at the base, relative to the project."""
-        project = content_at(self.project, self.base, "Pulumi.yaml") or b""
-        return project_in(project).folder_of_stacks
+    def project_at_base(self) -> ProjectFile:
+        return project_in(content_at(self.project, self.base, "Pulumi.yaml") or b"")
 
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
@@ -98,7 +104,8 @@ def review_stacks(options: ReviewOptions, say: Say) -> Review:
     try:
         with ExitStack() as contexts:
             engine = ensure_engine(say)
-            home = contexts.enter_context(sole_home(say)) if options.offline else None
+            # Asked for once there is something to preview: other reviews may use it.
+            home = cache(lambda: contexts.enter_context(sole_home(say)))
             for stack in review.stacks:
                 if mistake := mistake_in_name(short_name(stack.stack)):
                     _add_problem([stack], Cause.STACK_MISSING, *mistake)
@@ -137,7 +144,7 @@ def _add_problem(stacks: Sequence[StackReview], cause: Cause, what: str, advice:
 
 
 def _review(
-    review: StackReview, options: ReviewOptions, engine: Engine, home: Path | None, say: Say
+    review: StackReview, options: ReviewOptions, engine: Engine, home: Home, say: Say
 ) -> None:
     file = StackFile({})
     try:
@@ -206,7 +213,7 @@ def _judging(review: StackReview, options: ReviewOptions, files: _Files) -> Judg
     text = None
     if file.exists() and not files.is_deleted:
         try:
-            text = file.read_text(encoding="utf-8")
+            text = read_own(file).decode()
             mistakes = mistakes_in(text)
         except (OSError, UnicodeDecodeError) as error:
             mistakes = [f"It cannot be read: {error}"]
@@ -243,11 +250,11 @@ def _place(
     options: ReviewOptions,
     files: _Files,
     engine: Engine,
-    home: Path | None,
+    home: Home,
     say: Say,
 ) -> Iterator[Place]:
     """Where to run the preview: in the project, or on a rehearsal cloud."""
-    if home is None:
+    if not options.offline:
         # With the user's backend and credentials.
         yield Place(engine, pulumi_in(engine, options.project))
         return
@@ -256,7 +263,9 @@ def _place(
         review.notes.append(f"{options.base} has no {name}: everything is new.")
     if files.is_deleted:
         review.notes.append(f"The change deletes {name}. {_LEFT_BEHIND}")
-    now, project = files.base if files.is_deleted else None, Project(options.project, home)
+    if options.base and options.project_at_base.runtime != read_project(options.project).runtime:
+        review.notes.append(_OTHER_RUNTIME)
+    now, project = files.base if files.is_deleted else None, Project(options.project, home())
     with rehearsed(review, project, files.base, now, engine, say) as place:
         yield place
 
@@ -265,7 +274,9 @@ def _at_base(options: ReviewOptions, name: str) -> str | None:
     """The text of a stack's file at the base; None if there is none."""
     if not options.base:
         return None
-    content = content_at(options.project, options.base, f"{options.stack_files_at_base}/{name}")
+    content = content_at(
+        options.project, options.base, f"{options.project_at_base.folder_of_stacks}/{name}"
+    )
     if content is None:
         return None
     try:

@@ -229,8 +229,21 @@ def test_a_file_name_that_is_no_stack_name_is_refused(
     assert "Invalid stack names" in capsys.readouterr().err
 
 
-def test_folders_and_symbolic_links_are_no_stack_files(
-    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+def test_a_link_to_a_stack_file_is_affected_by_what_it_leads_to(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its stack was neither reviewed nor deployed when its contents changed."""
+    (repository.folder / "Pulumi.link.yaml").symlink_to("Pulumi.dev.yaml")
+    repository.commit()
+
+    repository.write("Pulumi.dev.yaml")
+    repository.commit()
+
+    assert listed(capsys)["touched"] == ["dev", "link"]
+
+
+def test_folders_and_links_to_other_folders_are_no_stack_files(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both counted as stacks, whatever the link pointed to."""
     before = listed(capsys)

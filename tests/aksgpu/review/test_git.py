@@ -1,6 +1,8 @@
 """What was there at a commit: files where the project had them, and what links lead to."""
 
 import json
+import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ from aksgpu.review import reviewing
 from aksgpu.review.git import content_at
 from aksgpu.review.model import StackReview
 from aksgpu.review.reviewing import ReviewOptions
+from engine import Engine
+from settings.stack_file import StackFileError
 from tests.aksgpu.review.pull_request import git
 
 MANDATORY = {"host-encryption": "mandatory"}
@@ -66,6 +70,47 @@ def test_symbolic_links_are_followed(repository: Path) -> None:
     contents = [content_at(repository, "main", f"Pulumi.{each}.policies.json") for each in "abc"]
 
     assert contents == [json.dumps(MANDATORY).encode(), None, None]
+
+
+def test_another_runtime_is_told(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `runtime: nodejs` a review was fine, since the rehearsal put Python in its place."""
+    commit(repository)
+    monkeypatch.setattr(reviewing, "rehearsed", lambda *_: nullcontext())
+    monkeypatch.setattr(reviewing, "Project", lambda *_: None)
+    for runtime, notes in (("{name: python}", []), ("nodejs", [reviewing._OTHER_RUNTIME])):
+        (repository / "Pulumi.yaml").write_text(f"name: a\nruntime: {runtime}\n")
+        review = StackReview(stack="dev", file="")
+        files = reviewing._files(options(repository), "dev")
+        engine = Engine(Path("pulumi"), "3", "path")
+        with reviewing._place(review, options(repository), files, engine, Path, print):
+            assert review.notes == notes
+
+
+@pytest.mark.parametrize("link", ["/dev/zero", "../secrets.json"])
+def test_only_files_of_the_folder_are_read(repository: Path, link: str) -> None:
+    """One was read without an end, the other quoted in the report."""
+    (repository.parent / "secrets.json").write_text('{"all": "secret"}')
+    commit(repository)
+    for name in ("Pulumi.dev.policies.json", "Pulumi.other.yaml"):
+        (repository / name).unlink(missing_ok=True)
+        (repository / name).symlink_to(link)
+    review = StackReview(stack="dev", file="")
+    files = reviewing._files(options(repository), "dev")
+    judged = reviewing._judging(review, options(repository), files)
+    (problem,) = review.problems
+    assert "symbolic link" in problem.what
+    assert "secret" not in f"{problem} {judged}"
+    with pytest.raises(StackFileError, match="symbolic link"):
+        reviewing._files(options(repository), "other")
+
+
+def test_files_without_bounds_are_not_read(repository: Path) -> None:
+    commit(repository)
+    (repository / "Pulumi.dev.yaml").write_bytes(b"#" * 2**20 + b"\n")
+    os.mkfifo(repository / "Pulumi.pipe.yaml")
+    for stack in ("dev", "pipe"):
+        with pytest.raises(StackFileError, match="1048576 bytes"):
+            reviewing._files(options(repository), stack)
 
 
 @pytest.mark.parametrize("content", [b"\xff", "{}".encode("utf-16")])

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from aksgpu.outcome import Cause
+from engine.cache import sole_use
 from rehearsal import cloud
 from tests.aksgpu.review.make_example import FORMATS, KEPT, TERMINAL, make_example
 from tests.aksgpu.review.pull_request import STACK, git, make_pull_request, run_review
@@ -33,7 +34,7 @@ def pull_request(tmp_path: Path) -> Path:
 
 def left_of(home: Path) -> list[str]:
     """What is left where offline reviews live, beside the lock."""
-    return [path.name for path in (home / "build" / "review").iterdir() if path.name != "lock"]
+    return [path.name for path in (home / "build" / "review").glob("*") if path.name != "lock"]
 
 
 def clouds_of(home: Path) -> list[str]:
@@ -107,6 +108,14 @@ def test_every_mistake_in_a_stack_file_is_reported_with_its_place(tmp_path: Path
         ("tags", 9, 3),
     }
     assert stack["preflight"] is None
+
+
+def test_a_refused_stack_file_waits_for_no_other_review(tmp_path: Path) -> None:
+    """It took its turn, minutes later, although nothing was to be previewed."""
+    project = own_program(tmp_path / "project", "bad", nosuch=1)
+    (tmp_path / "build" / "review").mkdir(parents=True)
+    with sole_use(tmp_path / "build" / "review", print):
+        reviewed(tmp_path, "--project", str(project), "--stack", "bad", cause="stack-file-invalid")
 
 
 @pytest.mark.long
