@@ -13,7 +13,7 @@ from engine.pins import SITES
 from engine.progress import to_stderr
 from engine.release import fetch_release, released_engine
 from engine.source_build import build_engine, built_engine
-from engine.versions import LOWEST_PULUMI, PULUMI
+from engine.versions import GO, LOWEST_PULUMI, PULUMI
 
 
 @dataclass(frozen=True)
@@ -77,5 +77,5 @@ def _unavailable(*reasons: SourceUnavailableError) -> EngineUnavailableError:
         "Do one of these and try again:\n"
         f"- install Pulumi {LOWEST_PULUMI} or newer (https://www.pulumi.com/docs/iac/download-install/)\n"
         f"- make the releases reachable, or set {SITES['pulumi'][1]} to a mirror\n"
-        "- install Go 1.25.11 or newer (https://go.dev/dl/), with a module proxy that it can reach"
+        f"- install Go {GO} or newer (https://go.dev/dl/), with a module proxy that it can reach"
     )

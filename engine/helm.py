@@ -14,7 +14,7 @@ from engine.cache import Say, machine, user_cache
 from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.on_path import version_of
 from engine.progress import to_stderr
-from engine.versions import HELM
+from engine.versions import GO, HELM
 
 SOURCE = Path(__file__).parent / "helm_source"
 _LDFLAGS = f"-s -w -X helm.sh/helm/v3/internal/version.version=v{HELM}"
@@ -36,7 +36,7 @@ def ensure_helm(say: Say = to_stderr) -> Path:
             f"This stack has a Helm release, and there is no Helm: {reason}\n"
             "Do one of these and try again:\n"
             "- install Helm 3 (https://helm.sh/docs/intro/install/), so that `helm` is on PATH\n"
-            "- install Go 1.26 or newer (https://go.dev/dl/), with a module proxy that it can reach"
+            f"- install Go {GO} or newer (https://go.dev/dl/), with a module proxy that it can reach"
         ) from reason
     return folder / "helm"
 

@@ -9,7 +9,7 @@ from engine.kubernetes_build import build_folder, built_folder
 from engine.kubernetes_release import fetch_folder, fetched_folder
 from engine.pins import SITES
 from engine.progress import to_stderr
-from engine.versions import KUBERNETES
+from engine.versions import GO, KUBERNETES
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,5 @@ def _unavailable(
         f"2. a build from Go modules: {build}\n"
         "Do one of these and try again:\n"
         f"- make the official sites reachable, or set {kubernetes}, {etcd} and {kwok} to mirrors\n"
-        "- install Go 1.26 or newer (https://go.dev/dl/), with a module proxy that it can reach"
+        f"- install Go {GO} or newer (https://go.dev/dl/), with a module proxy that it can reach"
     )

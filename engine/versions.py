@@ -16,5 +16,8 @@ KWOK = "0.8.0"
 # version; pulumi-kubernetes has Helm 3 too.
 HELM = "3.22.0"
 
+# The oldest Go that builds all of them: the highest `go` of the modules here.
+GO = "1.26"
+
 # The checker of workflows. The Go module of `actionlint_source/` has the same version.
 ACTIONLINT = "1.7.12"

@@ -12,7 +12,7 @@ import pytest
 from engine import build, source_build
 from engine.build import Target
 from engine.source_build import build_engine, built_engine
-from engine.versions import PULUMI
+from engine.versions import GO, PULUMI
 
 
 @pytest.fixture
@@ -41,6 +41,21 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(build, "build", pretend)
     return built
+
+
+def test_one_version_of_go_is_named_everywhere() -> None:
+    """Without Go, the advice for Pulumi said 1.25.11, and that for Kubernetes and the pages 1.26."""
+    engine = source_build.SOURCE.parent
+    needed = [
+        re.findall(r"^go (\d+\.\d+)", module.read_text(), re.M)
+        for module in engine.glob("*/go.mod")
+    ]
+    assert max(needed) == [GO]
+    root = engine.parent
+    for name in ("README.md", "docs/set-up.md", ".github/actions/tools/action.yml"):
+        text = (root / name).read_text()
+        assert set(re.findall(r"\b(?:Go |go-version: \")(\d+\.\d+)", text)) == {GO}, name
+    assert not [path for path in engine.glob("*.py") if re.search(r"\bGo \d", path.read_text())]
 
 
 def test_go_mod_names_the_version_that_the_build_claims_to_be() -> None:
