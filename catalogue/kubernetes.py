@@ -7,7 +7,7 @@ from datetime import date
 from types import MappingProxyType
 
 # The date of these facts.
-AS_OF = date(2026, 11, 21)
+AS_OF = date(2026, 11, 22)
 
 # The oldest version that can schedule GPUs.
 LOWEST = (1, 10)
@@ -27,19 +27,23 @@ class MinorVersion:
     plans: tuple[str, ...] = (OFFICIAL, LONG_TERM)
 
 
-# As of November 2026. The patch releases are not verified.
+# Minor versions, default and plans as in AKS's release notes of 2026-10-25, in which 1.37 became
+# generally available with long-term support. The patch releases are the newest that the release
+# notes name, up to two; those of 1.31 and 1.32 are not verified.
 ON_AKS: Mapping[str, MinorVersion] = MappingProxyType(
     {
         "1.31": MinorVersion(("1.31.14", "1.31.13"), (LONG_TERM,)),
         "1.32": MinorVersion(("1.32.13", "1.32.12"), (LONG_TERM,)),
-        "1.33": MinorVersion(("1.33.9", "1.33.8"), (LONG_TERM,)),
-        "1.34": MinorVersion(("1.34.5", "1.34.4")),
-        "1.35": MinorVersion(("1.35.2", "1.35.1")),
-        "1.36": MinorVersion(("1.36.1", "1.36.0")),
+        "1.33": MinorVersion(("1.33.13", "1.33.12"), (LONG_TERM,)),
+        "1.34": MinorVersion(("1.34.12", "1.34.10")),
+        "1.35": MinorVersion(("1.35.9", "1.35.7")),
+        "1.36": MinorVersion(("1.36.5", "1.36.3")),
+        "1.37": MinorVersion(("1.37.1",)),
     }
 )
-# AKS's default version.
-DEFAULT = "1.35"
+ENDING = "Standard support of 1.34 and long-term support of 1.31 end in November 2026."
+# AKS's default version, which a stack without `kubernetesVersion` gets.
+DEFAULT = "1.36"
 # When the article was published, with a single support plan.
 ON_AKS_IN_2021: Mapping[str, MinorVersion] = MappingProxyType(
     {

@@ -48,7 +48,8 @@ def page() -> str:
     return sections(
         "Support matrix",
         introduction,
-        f"## Kubernetes\n\nThe default is {kubernetes.DEFAULT}.",
+        f"## Kubernetes\n\nAKS's default is {kubernetes.DEFAULT} as of {kubernetes.AS_OF}. "
+        f"{kubernetes.ENDING}",
         table(("version", "support plans"), _versions()),
         _SIZES,
         table(

@@ -51,14 +51,14 @@ def test_pools_are_upgraded_after_their_cluster(whole_bench: Bench) -> None:
 
     assert up(whole_bench, of("1.35")) == {"cluster": "update", "gpu": "update"}
     assert puts(whole_bench)[before:] == [name, "gpu"]
-    assert properties(azure, cluster)["currentKubernetesVersion"] == "1.35.2"
+    assert properties(azure, cluster)["currentKubernetesVersion"] == "1.35.9"
     pools = f"{cluster}/agentPools"
     versions = {
         pool: properties(azure, f"{pools}/{pool}")["currentOrchestratorVersion"]
         for pool in ("gpu", "behind", "system")
     }
     # The system pool is upgraded by its own address: AKS takes no version of it with the cluster's.
-    assert versions == {"gpu": "1.35.2", "behind": "1.34.5", "system": "1.34.5"}
+    assert versions == {"gpu": "1.35.9", "behind": "1.34.12", "system": "1.34.12"}
     put(azure, f"{pools}/system", orchestratorVersion="1.35")
     assert whole_bench.changes() == {}
     assert set(whole_bench.changes("--refresh")) <= {"cluster"}
@@ -66,7 +66,7 @@ def test_pools_are_upgraded_after_their_cluster(whole_bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("channel", "first", "raised"), [("stable", "", "1.36"), ("patch", "1.35", "1.35.2")]
+    ("channel", "first", "raised"), [("stable", "", "1.37"), ("patch", "1.35", "1.35.9")]
 )
 def test_an_update_after_an_upgrade_by_aks_requests_no_older_version(
     whole_bench: Bench, channel: str, first: str, raised: str

@@ -18,7 +18,7 @@ def test_the_default_version_needs_no_long_term_support() -> None:
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("1.35", "1.35.2"), ("1.18", "1.18.19"), ("1.35.1", "1.35.1"), ("1.99", "1.99")],
+    [("1.35", "1.35.9"), ("1.18", "1.18.19"), ("1.35.1", "1.35.1"), ("1.99", "1.99")],
 )
 def test_the_newest_patch_release_stands_for_its_minor_version(text: str, expected: str) -> None:
     assert full_version(text) == expected

@@ -471,7 +471,7 @@ def test_an_unknown_version_is_a_warning() -> None:
     read(
         [
             "Kubernetes 1.99 may not be available on AKS. Available versions: 1.31, 1.32, 1.33, "
-            "1.34, 1.35, 1.36."
+            "1.34, 1.35, 1.36, 1.37."
         ],
         cluster={"kubernetesVersion": "1.99"},
     )

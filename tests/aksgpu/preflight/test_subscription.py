@@ -297,11 +297,11 @@ def test_a_cluster_that_accepts_no_pools_is_reported(
 def test_the_current_version_of_a_cluster_passes_without_an_offer(
     place: Place, there: Mapping[str, Any]
 ) -> None:
-    place.offer(versions=[{"offered": ["1.36"]}])
+    place.offer(versions=[{"offered": ["1.37"]}])
     own = {
         **there,
         "resourceGroup": {"name": there["resourceGroup"]["name"]},
-        "cluster": {"name": "there", "kubernetesVersion": "1.35"},
+        "cluster": {"name": "there", "kubernetesVersion": "1.36"},
     }
     assert the(place.ask(lambda: None, **own), "version").answer == "ok"
 

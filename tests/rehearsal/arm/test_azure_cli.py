@@ -62,13 +62,12 @@ PRINTS: dict[str, Any] = {
         "Microsoft.ContainerService/managedClusters"
     ],
     f"az aks get-upgrades {NAMES} --query controlPlaneProfile.upgrades[].kubernetesVersion": [
-        "1.36.1",
-        "1.36.0",
+        "1.37.1"
     ],
-    f"az aks get-upgrades {NAMES} -o table": "1.35.2",
+    f"az aks get-upgrades {NAMES} -o table": "1.36.5",
     "az aks nodepool get-upgrades -g gpus --cluster-name c --nodepool-name nodepool1 "
-    "--query kubernetesVersion": "1.35.2",
-    "az aks get-versions -l eastus --query values[?isDefault].version": ["1.35"],
+    "--query kubernetesVersion": "1.36.5",
+    "az aks get-versions -l eastus --query values[?isDefault].version": ["1.36"],
     "az aks nodepool list -g gpus --cluster-name c --query [].name": ["nodepool1"],
     "az aks list --query [].name": ["c"],
     "az provider show -n Microsoft.ContainerService --query registrationState": "Registered",
@@ -119,7 +118,7 @@ REFUSED: dict[str, str] = {
     f"{ADD} --max-pods 5": "InsufficientMaxPods",
     f"{ADD} --node-osdisk-type Ephemeral --node-osdisk-size 2000": "VMCannotFitEphemeralOSDisk",
     f"{ADD} --os-type Windows": "WindowsProfileMissing",
-    f"{ADD} -k 1.36.1": "NodePoolMcVersionIncompatible",
+    f"{ADD} -k 1.37.1": "NodePoolMcVersionIncompatible",
     f"{ADD} --aks-custom-headers UseGPUDedicatedVHD=true": "UseGPUDedicatedVHD",
     f"az aks nodepool scale {POOL} -c 0": "3) The node is a system pool.",
     f"az aks nodepool delete {POOL}": "a cluster needs at least one",
@@ -151,9 +150,9 @@ def test_az_creates_scales_upgrades_and_deletes_a_gpu_pool(way: Way) -> None:
     ]
     assert (made["gpuProfile"]["driver"], made["availabilityZones"]) == ("None", ["1"])
     run(way, f"az aks nodepool scale {pool} -c 1")
-    upgraded = run(way, f"az aks nodepool upgrade {pool} -k 1.35.2 --yes")
-    assert (upgraded["currentOrchestratorVersion"], upgraded["count"]) == ("1.35.2", 1)
-    back = way.runner.attempt(*f"az aks nodepool upgrade {pool} -k 1.34.4 --yes".split())
+    upgraded = run(way, f"az aks nodepool upgrade {pool} -k 1.35.9 --yes")
+    assert (upgraded["currentOrchestratorVersion"], upgraded["count"]) == ("1.35.9", 1)
+    back = way.runner.attempt(*f"az aks nodepool upgrade {pool} -k 1.34.10 --yes".split())
     assert back.code != 0
     limits = "--enable-cluster-autoscaler --min-count 0 --max-count 2"
     assert run(way, f"az aks nodepool update {pool} {limits}")["maxCount"] == 2
@@ -250,10 +249,10 @@ def test_az_lists_machines_and_upgrades_node_images(way: Way) -> None:
 
 def test_az_upgrades_a_cluster(way: Way) -> None:
     run(way, "az aks create -g others -n older --node-count 1 --no-ssh-key -k 1.34")
-    upgraded = run(way, "az aks upgrade -g others -n older -k 1.35.2 --yes")
+    upgraded = run(way, "az aks upgrade -g others -n older -k 1.35.9 --yes")
     [pool] = upgraded["agentPoolProfiles"]
     versions = [upgraded["currentKubernetesVersion"], pool["currentOrchestratorVersion"]]
-    assert versions == ["1.35.2", "1.35.2"]
+    assert versions == ["1.35.9", "1.35.9"]
     run(way, "az aks delete -g others -n older --yes")
 
 

@@ -32,7 +32,7 @@ FOUND = {
     # The last one has no items.
     "pages": 2,
     "power": "Stopped",
-    "release": "1.35.2",
+    "release": "1.36.5",
     "left": "system",
     "gone": "NotFound",
 }

@@ -182,13 +182,13 @@ def test_kubernetes_versions_have_the_format_of_aks(shop: Azure) -> None:
     assert body.keys() == {"values"}
     by_name = {one["version"]: one for one in body["values"]}
     assert list(by_name) == sorted(by_name, reverse=True)
-    assert [name for name, one in by_name.items() if "isDefault" in one] == ["1.35"]
+    assert [name for name, one in by_name.items() if "isDefault" in one] == ["1.36"]
     assert not [one for one in by_name.values() if "isPreview" in one]
     for one in by_name.values():
         assert list(one["patchVersions"]) == sorted(one["patchVersions"])
-    upgrades = by_name["1.34"]["patchVersions"]["1.34.4"]["upgrades"]
-    assert upgrades == ["1.34.5", "1.35.2", "1.35.1"]
-    assert by_name["1.36"]["patchVersions"]["1.36.1"]["upgrades"] == []
+    upgrades = by_name["1.34"]["patchVersions"]["1.34.10"]["upgrades"]
+    assert upgrades == ["1.34.12", "1.35.9", "1.35.7"]
+    assert by_name["1.37"]["patchVersions"]["1.37.1"]["upgrades"] == []
     long_term = by_name["1.31"]["patchVersions"]["1.31.14"]["upgrades"]
     assert {".".join(release.split(".")[:2]) for release in long_term} == {"1.32", "1.33", "1.34"}
 

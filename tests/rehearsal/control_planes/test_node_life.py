@@ -95,7 +95,7 @@ def test_a_pool_makes_nodes_as_aks_does(today: Cluster, pool_name: str) -> None:
     image = today.pool(pool_name)["nodeImageVersion"]
     assert labels["kubernetes.azure.com/node-image-version"] == image
     assert own_taints(first) == [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]
-    assert first["status"]["nodeInfo"]["kubeletVersion"] == "v1.35.2"
+    assert first["status"]["nodeInfo"]["kubeletVersion"] == "v1.36.5"
     assert first["status"]["capacity"]["cpu"] == "8"
     assert first["status"]["allocatable"]["cpu"] == "7820m"
     assert first["status"]["allocatable"]["pods"] == "50"
@@ -223,7 +223,7 @@ def test_an_autoscaled_pool_keeps_its_minimum(today: Cluster, pool_name: str) ->
 def test_an_upgrade_replaces_nodes_one_by_one_with_surge(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, count=2, orchestratorVersion="1.34")
     before = today.nodes(pool_name)
-    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in before} == {"v1.34.5"}
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in before} == {"v1.34.12"}
     today.apply(deployment(pool_name, pool_name, 2))
     today.kubectl("wait", f"deployment/{pool_name}", "--for=condition=Available", TIMEOUT)
 
@@ -241,7 +241,7 @@ def test_an_upgrade_replaces_nodes_one_by_one_with_surge(today: Cluster, pool_na
 
     until(is_done, "the upgrade has succeeded")
     after = today.nodes(pool_name)
-    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in after} == {"v1.35.2"}
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in after} == {"v1.35.9"}
     assert {node["metadata"]["name"] for node in after} == {
         node["metadata"]["name"] for node in before
     }

@@ -84,8 +84,8 @@ def test_upgrade_profiles_list_the_available_versions(shop: Any) -> None:
     assert profile.id.endswith("/managedClusters/cluster/upgradeprofiles/default")
     assert profile.type == "Microsoft.ContainerService/managedClusters/upgradeprofiles"
     plane = profile.properties.control_plane_profile
-    assert (plane.kubernetes_version, plane.os_type) == ("1.35.2", "Linux")
-    assert [one.kubernetes_version for one in plane.upgrades] == ["1.36.1", "1.36.0"]
+    assert (plane.kubernetes_version, plane.os_type) == ("1.36.5", "Linux")
+    assert [one.kubernetes_version for one in plane.upgrades] == ["1.37.1"]
     assert not profile.properties.agent_pool_profiles
 
     pool_profile = shop.call("GET", f"{cluster}/agentPools/system/upgradeProfiles/default{V}").body
@@ -98,16 +98,16 @@ def test_upgrade_profiles_list_the_available_versions(shop: Any) -> None:
     assert "upgrades" not in pool_profile["properties"]
     assert pool_profile["properties"]["latestNodeImageVersion"].startswith("AKSUbuntu")
 
-    body = {"properties": {**POOL["properties"], "orchestratorVersion": "1.34.4"}}
+    body = {"properties": {**POOL["properties"], "orchestratorVersion": "1.34.10"}}
     assert shop.call("PUT", f"{cluster}/agentPools/old{V}", body).status == 201
     older = shop.aks.agent_pools.get_upgrade_profile(group, name, "old").properties
     releases = [one.kubernetes_version for one in older.upgrades]
-    assert releases == ["1.35.2", "1.35.1", "1.34.5"]
+    assert releases == ["1.36.5", "1.36.3", "1.35.9", "1.35.7", "1.34.12"]
 
     usable = shop.aks.agent_pools.get_available_agent_pool_versions(group, name).properties
     defaults = [one.kubernetes_version for one in usable.agent_pool_versions if one.default]
-    assert defaults == ["1.35.2"]
-    assert "1.36.1" not in [one.kubernetes_version for one in usable.agent_pool_versions]
+    assert defaults == ["1.36.5"]
+    assert "1.37.1" not in [one.kubernetes_version for one in usable.agent_pool_versions]
 
 
 @pytest.mark.parametrize(

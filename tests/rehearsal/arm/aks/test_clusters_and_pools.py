@@ -26,13 +26,13 @@ def test_a_new_pool_has_the_defaults_of_aks(azure: Any, cluster: str) -> None:
     made = put_pool(azure, cluster, count=None, orchestratorVersion="").body["properties"]
     expected = {
         "count": 1,
-        "currentOrchestratorVersion": "1.35.2",
+        "currentOrchestratorVersion": "1.36.5",
         "enableFIPS": False,
         "gpuProfile": {"driver": "Install"},
         "kubeletDiskType": "OS",
         "maxPods": 250,
         "mode": "User",
-        "orchestratorVersion": "1.35",
+        "orchestratorVersion": "1.36",
         "osDiskSizeGB": 128,
         "osDiskType": "Managed",
         "osSKU": "Ubuntu",
@@ -88,9 +88,9 @@ def test_a_new_cluster_has_the_defaults_of_aks(azure: Any, group: str, cluster_b
     made = azure.call("PUT", f"{path}{V}", cluster_body(windowsProfile={"adminPassword": "pw"}))
     properties = made.body["properties"]
     expected = {
-        "currentKubernetesVersion": "1.35.2",
+        "currentKubernetesVersion": "1.36.5",
         "enableRBAC": True,
-        "kubernetesVersion": "1.35",
+        "kubernetesVersion": "1.36",
         "maxAgentPools": 100,
         "nodeResourceGroup": f"MC_{group}_plain_eastus",
         "powerState": {"code": "Running"},

@@ -30,14 +30,14 @@ def test_the_kubernetes_versions_of_today_are_offered(shop: Any) -> None:
     plans = {version: one.capabilities.support_plan for version, one in offered.items()}
     assert plans == {
         **{version: [LONG_TERM] for version in ("1.31", "1.32", "1.33")},
-        **{version: [OFFICIAL, LONG_TERM] for version in ("1.34", "1.35", "1.36")},
+        **{version: [OFFICIAL, LONG_TERM] for version in ("1.34", "1.35", "1.36", "1.37")},
     }
-    assert [version for version, one in offered.items() if one.is_default] == ["1.35"]
+    assert [version for version, one in offered.items() if one.is_default] == ["1.36"]
     assert not any(one.is_preview for one in offered.values())
     upgrades = {patch: one.upgrades for patch, one in offered["1.35"].patch_versions.items()}
     assert upgrades == {
-        "1.35.2": ["1.36.1", "1.36.0"],
-        "1.35.1": ["1.35.2", "1.36.1", "1.36.0"],
+        "1.35.9": ["1.36.5", "1.36.3"],
+        "1.35.7": ["1.35.9", "1.36.5", "1.36.3"],
     }
 
 
@@ -60,7 +60,7 @@ def test_every_offered_version_is_accepted(shop: Any) -> None:
     ("requested", "words"),
     [
         ({"kubernetesVersion": "1.30"}, "is on version 1.30, which is not supported"),
-        ({"kubernetesVersion": "1.35.9"}, "is on version 1.35.9, which is not supported"),
+        ({"kubernetesVersion": "1.35.99"}, "is on version 1.35.99, which is not supported"),
         ({"kubernetesVersion": "latest"}, "is on version latest, which is not supported"),
         ({"kubernetesVersion": "1.32"}, "1.32.13, which is only available for Long-Term Support"),
     ],
@@ -121,62 +121,62 @@ def test_an_upgrade_skips_no_minor_version_and_starts_with_the_control_plane(
     shop: Any,
 ) -> None:
     """The rehearsal took every version that is on offer, back and forth."""
-    cluster = at(shop, "steps", "1.34.4")
+    cluster = at(shop, "steps", "1.34.10")
 
     back = put(shop, "steps", kubernetesVersion="1.34")
-    assert (back.status, shown(shop, cluster)["currentKubernetesVersion"]) == (200, "1.34.4")
+    assert (back.status, shown(shop, cluster)["currentKubernetesVersion"]) == (200, "1.34.10")
     wait_until_made(shop, cluster)
     too_far = put(shop, "steps", kubernetesVersion="1.36")
     assert (too_far.status, too_far.body["code"]) == (400, "OperationNotAllowed")
-    assert "Available upgrades: 1.34.5,1.35.2,1.35.1" in too_far.body["message"]
+    assert "Available upgrades: 1.34.12,1.35.9,1.35.7" in too_far.body["message"]
     too_new = put_pool(shop, cluster, orchestratorVersion="1.35")
     assert (too_new.status, too_new.body["code"]) == (400, "NodePoolMcVersionIncompatible")
 
     assert put(shop, "steps", kubernetesVersion="1.35").status == 200
     wait_until_made(shop, cluster)
     pool = f"{cluster}/agentPools/more"
-    assert shown(shop, cluster)["currentKubernetesVersion"] == "1.35.2"
-    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.34.4"
+    assert shown(shop, cluster)["currentKubernetesVersion"] == "1.35.9"
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.34.10"
     assert put_pool(shop, cluster, orchestratorVersion="1.35").status == 200
     wait_until_made(shop, pool)
-    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.2"
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.9"
     for refused in (
         put(shop, "steps", kubernetesVersion="1.34"),
-        put_pool(shop, cluster, orchestratorVersion="1.34.5"),
+        put_pool(shop, cluster, orchestratorVersion="1.34.12"),
     ):
         assert refused.body["code"] == "OperationNotAllowed"
-        assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.2 to 1.34.5")
+        assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.9 to 1.34.12")
 
 
 def test_a_cluster_accepts_every_upgrade_that_the_list_offers(shop: Any) -> None:
     """A long-term version goes three minor versions further in the list, and one in a PUT."""
     listed = versions(shop)["1.31"].patch_versions["1.31.14"].upgrades
-    assert "1.34.5" in listed
+    assert "1.34.12" in listed
     long_term = {"kubernetesVersion": "1.31.14", "supportPlan": LONG_TERM}
     assert put(shop, "long", **long_term).status == 201
     wait_until_made(shop, f"{CLUSTERS}/long")
-    too_far = put(shop, "long", **long_term | {"kubernetesVersion": "1.35.2"})
+    too_far = put(shop, "long", **long_term | {"kubernetesVersion": "1.35.9"})
     assert too_far.body["code"] == "OperationNotAllowed"
     assert f"Available upgrades: {','.join(listed)}" in too_far.body["message"]
-    assert put(shop, "long", **long_term | {"kubernetesVersion": "1.34.5"}).status == 200
+    assert put(shop, "long", **long_term | {"kubernetesVersion": "1.34.12"}).status == 200
 
 
 def test_a_pool_version_above_its_control_plane_is_refused(shop: Any) -> None:
     """Minor versions alone were compared; one alone stood for the newest of its releases."""
-    cluster = at(shop, "releases", "1.35.1")
+    cluster = at(shop, "releases", "1.35.7")
     pool = f"{cluster}/agentPools/more"
-    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.1"
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.7"
 
-    too_new = put_pool(shop, cluster, orchestratorVersion="1.35.2")
+    too_new = put_pool(shop, cluster, orchestratorVersion="1.35.9")
     assert (too_new.status, too_new.body["code"]) == (400, "NodePoolMcVersionIncompatible")
     assert put_pool(shop, cluster, orchestratorVersion="1.35").status == 200
     wait_until_made(shop, pool)
-    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.1"
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.7"
 
     another = {"properties": {"vmSize": "Standard_D2s_v3", "orchestratorVersion": "1.35"}}
     assert shop.call("PUT", f"{cluster}/agentPools/another{V}", another).status == 201
     wait_until_made(shop, f"{cluster}/agentPools/another")
-    assert shown(shop, f"{cluster}/agentPools/another")["currentOrchestratorVersion"] == "1.35.1"
+    assert shown(shop, f"{cluster}/agentPools/another")["currentOrchestratorVersion"] == "1.35.7"
 
 
 def test_pools_may_be_three_minor_versions_behind(shop: Any) -> None:
