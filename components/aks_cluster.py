@@ -137,8 +137,8 @@ class AksClusterArgs:
     at creation and the cluster stays at that version. With the upgrade channel `patch`, set a minor
     version; with `stable` or `rapid`, leave it out."""
     sku_tier: pulumi.Input[str] = "Free"
-    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`
-    (with long-term support)."""
+    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
+    which long-term support needs: `supportPlan` turns that on, and is not a setting here."""
     private: pulumi.Input[bool] = False
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""

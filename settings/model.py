@@ -69,8 +69,8 @@ class Cluster(Section):
     `1.35.2`. Default: AKS chooses at creation. With `upgradeChannel: patch`, set a minor version;
     with `stable` or `rapid`, leave it out."""
     sku_tier: str = "Free"
-    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`
-    (with long-term support)."""
+    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
+    which long-term support needs: `supportPlan` turns that on, and is not a setting here."""
     private: bool = False
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""
