@@ -336,7 +336,7 @@ SHARING: Rules = MappingProxyType(
             wrong_if(
                 lambda mps, _: mps is not None,
                 "is not supported, because MPS needs a control daemon on each node: use "
-                "timeSlicing, or gpuStack: none with the NVIDIA GPU Operator",
+                "timeSlicing, or gpuStack: operator, whose plugin gpuOperator.values configures",
             ),
         ),
         "timeSlicing": (
@@ -504,9 +504,12 @@ def _check_driver(vm_size: str, pool: Values) -> str | None:
     # A pool of the GPU Operator is judged together with who installs its driver.
     if pool.get("gpuStack", "none") in ("none", OPERATOR):
         return None
+    way = "operator and gpuOperator.driver: operator, so that NVIDIA's GPU Operator installs"
+    if not size.is_nvidia:
+        way = f"none, and install {size.gpu_vendor}'s"
     return (
-        f"AKS does not install a GPU driver on {size.name} (as of {AS_OF}): set gpuStack: none, "
-        "and install the driver and device plugin, for example with the NVIDIA GPU Operator."
+        f"AKS does not install a GPU driver on {size.name} (as of {AS_OF}): set gpuStack: {way} "
+        "driver and device plugin."
     )
 
 

@@ -444,15 +444,18 @@ def test_an_unknown_size_is_a_warning(vm_size: str, more: dict[str, str]) -> Non
 
 
 def test_a_size_without_a_driver_from_aks_is_a_warning() -> None:
+    """The advice was from before the GPU Operator: no GPU stack, and both by hand."""
     pool = {**POOL, "vmSize": "Standard_NCC40ads_H100_v5"}
     read(
         [
             f"AKS does not install a GPU driver on Standard_NCC40ads_H100_v5 (as of {AS_OF}): set "
-            "gpuStack: none, and install the driver and device plugin, for example with the NVIDIA "
-            "GPU Operator."
+            "gpuStack: operator and gpuOperator.driver: operator, so that NVIDIA's GPU Operator "
+            "installs driver and device plugin."
         ],
         gpuPools=[pool],
     )
+    # What the warning advises gives none.
+    read(gpuPools=[{**pool, "gpuStack": "operator"}], gpuOperator={"driver": "operator"})
     read(gpuPools=[{**pool, "gpuStack": "none"}])
 
 
