@@ -36,7 +36,8 @@ def ensure_helm(say: Say = to_stderr) -> Path:
             f"This stack has a Helm release, and there is no Helm: {reason}\n"
             "Do one of these and try again:\n"
             "- install Helm 3 (https://helm.sh/docs/intro/install/), so that `helm` is on PATH\n"
-            f"- install Go {GO} or newer (https://go.dev/dl/), with a module proxy that it can reach"
+            f"- install Go {GO} or newer (https://go.dev/dl/), with a module proxy that it can "
+            "reach"
         ) from reason
     return folder / "helm"
 

@@ -20,7 +20,7 @@ warning, and Azure decides.
 | GPU pools run | Linux. AKS has Windows GPU pools in preview; aks-gpu refuses them |
 | OS SKU | `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux`, `AzureLinux3` |
 | network | Azure CNI: overlay, or pods in your subnet |
-| driver | AKS installs NVIDIA's (`gpuStack: device-plugin`, `managed`, or `operator`), the GPU Operator does (`operator` with `gpuOperator.driver: operator`), or you do (`none`) |
+| driver | from AKS, from the GPU Operator (`gpuOperator.driver: operator`), or yours (`none`) |
 | device plugin | `{plugin}` |
 | smallest size | `{floor}` for the policy pack; AKS's own minimum is `Standard_NC4as_T4_v3` |
 | MIG profiles | {profiles}, on A100, H100 and H200 |
@@ -31,10 +31,10 @@ warning, and Azure decides.
 _SIZES = """\
 ## GPU sizes
 
-"AKS's driver" says whether AKS installs a driver on the family. Without it, set `gpuStack: operator`
-with `gpuOperator.driver: operator`: NVIDIA's GPU Operator then installs driver and device plugin. AMD's
-GPUs need `gpuStack: none`. Azure Linux is version 3; a family without it needs an Ubuntu SKU. `?` means
-unknown."""
+"AKS's driver" says whether AKS installs a driver on the family. Without it, set
+`gpuStack: operator` with `gpuOperator.driver: operator`: NVIDIA's GPU Operator then installs driver
+and device plugin. AMD's GPUs need `gpuStack: none`. Azure Linux is version 3; a family without it
+needs an Ubuntu SKU. `?` means unknown."""
 
 
 def page() -> str:

@@ -44,7 +44,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_one_version_of_go_is_named_everywhere() -> None:
-    """Without Go, the advice for Pulumi said 1.25.11, and that for Kubernetes and the pages 1.26."""
+    """Without Go, the advice for Pulumi said 1.25.11, for Kubernetes and on the pages 1.26."""
     engine = source_build.SOURCE.parent
     needed = [
         re.findall(r"^go (\d+\.\d+)", module.read_text(), re.M)

@@ -145,7 +145,9 @@ def test_an_upgrade_skips_no_minor_version_and_starts_with_the_control_plane(
         put_pool(shop, cluster, orchestratorVersion="1.34.12"),
     ):
         assert refused.body["code"] == "OperationNotAllowed"
-        assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.9 to 1.34.12")
+        assert refused.body["message"].startswith(
+            "Downgrading Kubernetes version 1.35.9 to 1.34.12"
+        )
 
 
 def test_a_cluster_accepts_every_upgrade_that_the_list_offers(shop: Any) -> None:
