@@ -33,10 +33,11 @@ class NodeProblem:
     is_fault: bool = True
 
 
-_XID = NodeProblem(
-    "the driver reports Xid errors",
-    f"look the Xid up in NVIDIA's list: an application can cause some. Else {_REPLACE}",
+XID_ADVICE = (
+    "look up the numbers of the Xid errors (in the node's kernel log) in NVIDIA's Xid catalog: for "
+    f"RESTART_APP, such as 94, restart the application; for others {_REPLACE}"
 )
+_XID = NodeProblem("the driver reports Xid errors", XID_ADVICE)
 _THROTTLED = NodeProblem(
     "the GPUs are throttled", "look for heat or a power limit in the metrics", is_fault=False
 )

@@ -13,7 +13,7 @@ from aksgpu.outcome import Cause, Finding, listed
 from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
 from catalogue.kubernetes import is_newer_release
-from catalogue.node_problems import node_problem
+from catalogue.node_problems import XID_ADVICE, node_problem
 from catalogue.nodes import DCGM_LABEL
 
 # These can go away on a cluster that is just starting.
@@ -270,12 +270,18 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
             Cause.GPUS_PARTLY_UNHEALTHY if node.allocatable else Cause.NO_GPU_ALLOCATABLE,
             f"{node.allocatable or 'none'} of {node.capacity} GPUs can be allocated: the kubelet "
             f"reports the others as unhealthy{_conditions_text(node)}",
-            "look for Xid errors in the node's kernel log, and replace the node; on a specialized "
-            "image, remove the device-plugin DaemonSet: the image has a plugin already",
+            f"{XID_ADVICE}. A plugin never takes a GPU back by itself; once the GPU is well again: "
+            f"{_restart(running)}. On a specialized image, remove the device-plugin DaemonSet: the "
+            "image has a plugin already",
         )
     for what in _differences(node, expected):
         advice = f"{_restore_advice(expected)}; or write it to the stack file, and `pulumi up`"
         yield finding(Cause.DIFFERS_FROM_STACK, what, advice)
+
+
+def _restart(plugins: Sequence[Pod]) -> str:
+    commands = [f"kubectl delete pod -n {pod.namespace} {pod.name}" for pod in plugins]
+    return "; ".join(commands) or "restart the node's plugin"
 
 
 def _reported(node: Node, expected: Expected) -> Iterator[tuple[Cause, str, str]]:

@@ -8,6 +8,7 @@ from aksgpu.check.cluster_view import ClusterView, DaemonSet, Kubelet, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.judge import driver_state, judge, may_pass, plugin_state, result
 from aksgpu.outcome import Cause, Finding, verdict
+from catalogue.node_problems import PROBLEMS
 from catalogue.scheduling import Spec, Taint
 
 SKU = Taint("sku", "gpu", "NoSchedule")
@@ -187,6 +188,14 @@ def test_unhealthy_gpus_are_reported() -> None:
     assert one.cause is Cause.GPUS_PARTLY_UNHEALTHY
     assert "1 of 2 GPUs can be allocated" in one.what
     assert not one.is_problem
+
+
+def test_a_gpu_that_an_application_made_unhealthy_needs_no_new_node() -> None:
+    """An H100 went for an Xid 94: the plugin takes a GPU back only when it is started again."""
+    finding = only(view(replace(NODE, allocatable=1), pods=(PLUGIN,)))
+    assert f"kubectl delete pod -n {PLUGIN.namespace} {PLUGIN.name}" in finding.advice
+    for advice in (finding.advice, PROBLEMS["XIDErrors"].advice):
+        assert advice.index("RESTART_APP") < advice.index("drain the node")
 
 
 @pytest.mark.parametrize(
