@@ -1,7 +1,7 @@
 """Validation rules for node pools: system pools and GPU pools."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -542,6 +542,18 @@ def _check_autoscaler_knows_the_name(value: object, pool: Values) -> str | None:
     )
 
 
+def _wrong_without_nodes(is_cut: Callable[[Any, Values], Any]) -> Rule:
+    """The autoscaler learns from a node how many GPUs it offers (Azure/AKS#3427)."""
+    return wrong_if(
+        lambda value, pool: (
+            pool.get("minCount") == 0 and (pool.get("maxCount") or 0) > 1 and is_cut(value, pool)
+        ),
+        "While the pool has no node, the cluster autoscaler counts whole GPUs: each waiting pod "
+        "gets a node of its own, up to maxCount, and AKS removes those in excess later. Set "
+        "minCount: 1 or more, so that it knows how many pods fit on a node.",
+    )
+
+
 def _check_isolation(sharing: object, pool: Values) -> str | None:
     if sharing is None or not pool.get("migProfile"):
         return None
@@ -556,8 +568,15 @@ WARNINGS: Rules = MappingProxyType(
     {
         "vmSize": (_check_size_is_known, _check_retirement, _check_driver),
         "maxPods": (_check_room_for_pods,),
-        "migStrategy": (_check_autoscaler_knows_the_name,),
-        "sharing": (_check_autoscaler_knows_the_name, _check_isolation),
+        "migStrategy": (
+            _check_autoscaler_knows_the_name,
+            _wrong_without_nodes(lambda _, pool: pool.get("migProfile")),
+        ),
+        "sharing": (
+            _check_autoscaler_knows_the_name,
+            _wrong_without_nodes(lambda sharing, pool: sharing and not pool.get("migProfile")),
+            _check_isolation,
+        ),
         "customHeaders": (
             wrong_if(
                 lambda _, pool: (

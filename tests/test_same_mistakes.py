@@ -370,6 +370,7 @@ def test_every_component_reports_wrong_tags_as_a_stack_file_without_the_values(
         ("gpuPools[0]", {**A100, "migProfile": "MIG1g", "sharing": TWO}),
         ("gpuPools[0]", {**SCALED, "sharing": {"timeSlicing": {"replicas": 2, "rename": True}}}),
         ("gpuPools[0]", {**A100, **SCALED, "migProfile": "MIG1g", "migStrategy": "mixed"}),
+        ("gpuPools[0]", {"minCount": 0, "maxCount": 2, "sharing": TWO}),
         ("systemPool", {"vmSize": "Standard_ND1_v9"}),
         ("cluster", {"kubernetesVersion": "1.99"}),
         # Clusters that are there have them, and new ones are refused.

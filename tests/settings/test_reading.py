@@ -470,6 +470,28 @@ def test_a_misspelled_size_gets_suggestions() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"sharing": {"timeSlicing": {"replicas": 4}}},
+        {"vmSize": "Standard_NC24ads_A100_v4", "migProfile": "MIG1g"},
+    ],
+)
+def test_a_pool_of_parts_that_starts_without_nodes_is_a_warning(parts: dict[str, Any]) -> None:
+    """Four pods for one GPU of four shares made four nodes (Azure/AKS#3427), and nobody said so."""
+
+    def warnings(lowest: int, highest: int) -> list[str]:
+        found: list[str] = []
+        pool = {**POOL, **parts, "minCount": lowest, "maxCount": highest}
+        load(configuration(gpuPools=[pool]), found.append)
+        return found
+
+    (warning,) = warnings(0, 4)
+    assert "gets a node of its own" in warning
+    # Does as the warning says; and one node more than none cannot be too many.
+    assert warnings(1, 4) == warnings(0, 1) == []
+
+
 def test_an_unknown_version_is_a_warning() -> None:
     read(
         [
