@@ -96,6 +96,17 @@ def test_operands_tolerate_each_taint_once(deploy: Deploy) -> None:
     assert chart_values["node-feature-discovery"]["worker"]["tolerations"][1:] == once
 
 
+def test_feature_discovery_is_rolled_out_in_the_time_that_helm_waits(deploy: Deploy) -> None:
+    """One node after the other, an upgrade of 180 nodes took 45 minutes, and Helm waits for it."""
+
+    def strategy(**nfd: Any) -> Any:
+        chart_values = values(deploy(lambda: operator(values={"node-feature-discovery": nfd})))
+        return chart_values["node-feature-discovery"]["worker"]["updateStrategy"]
+
+    assert strategy() == {"rollingUpdate": {"maxUnavailable": "10%"}}
+    assert strategy(worker={"updateStrategy": {"type": "OnDelete"}}) == {"type": "OnDelete"}
+
+
 def test_values_of_the_user_are_merged_deeply(deploy: Deploy) -> None:
     mine = {"key": "mine", "operator": "Exists"}
     users = {
