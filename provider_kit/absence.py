@@ -85,7 +85,7 @@ def _missing(error: NotFoundError, resource_id: str) -> str | None:
         return None
     # Paths first: a pool can have the same name as its resource group.
     by_path = [item for item in lineage if item.casefold().rpartition("/providers/")[2] in message]
-    words = set(re.findall(r"[\w.-]*[\w-]", message))
+    words = {word.rstrip(".") for word in re.findall(r"[\w.-]+", message)}
     by_name = [item for item in lineage if item.casefold().rpartition("/")[2] in words]
     return next(iter([*by_path, *by_name]), None)
 

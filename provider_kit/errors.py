@@ -15,7 +15,7 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 
-from provider_kit.secrecy import legible, masked
+from provider_kit.secrecy import LONGEST_READ, legible, masked
 
 _QUOTA = (
     "Request more quota for this VM family in this region (https://aka.ms/prodquotaincrease), or "
@@ -92,12 +92,14 @@ _POLICY = (
     ("policy set", ("policysetdefinitiondisplayname", "policysetdefinitionname")),
 )
 _EVALUATED = "evaluationdetails"
-_NAMESPACE = re.compile(r".*[.:](?=.)", re.DOTALL)
+_NAMESPACE = re.compile(r"\A.*[.:](?=.)", re.DOTALL)
 _NO_LETTER = re.compile(r"[\W_]")
+# Whatever has no end goes on to the end of the text, so that a page is read once.
 _MARKUP = re.compile(
-    r"<!--.*?-->|<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE
+    r"<!--.*?(?:-->|\Z)|<(script|style|head)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>",
+    re.DOTALL | re.IGNORECASE,
 )
-_TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.DOTALL | re.IGNORECASE)
+_TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _KINDS: Mapping[type[Exception], str] = MappingProxyType(
     {
         ServiceRequestError: "Azure cannot be reached",
@@ -196,15 +198,16 @@ _Part = tuple[Any, bool]
 
 def _of_text(text: str, *, is_reason: bool) -> tuple[str, list[_Part]]:
     """Returns the line of a text. Some texts contain JSON, or are a proxy's HTML page."""
-    text = masked(text.strip())
+    text = text.strip()
     if text[:1] in ("{", "[", '"'):
         try:
             return "", [(json.loads(text), is_reason)]
         except (ValueError, RecursionError):
             pass
+    text = text[:LONGEST_READ]
     if text.startswith("<"):
         title = _TITLE.search(text)
-        page = " ".join(html.unescape(_MARKUP.sub(" ", text)).split())
+        page = masked(" ".join(html.unescape(_MARKUP.sub(" ", text)).split()))
         titles = [" ".join(html.unescape(title[1]).split())] if title else []
         text = ": ".join([*titles, *([page[:300]] if page else [])])
     return text, []

@@ -1,77 +1,40 @@
 """Masks the secrets of a request in messages and logs."""
 
 import base64
-import html
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, quote_plus
 
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
 MASK = "[secret]"
 _LONGEST = 4000
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\S\n]*[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
+# Longer texts are cut before anything looks into them: meanwhile, no other resource moves.
+LONGEST_READ = 32_000
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
 # Shorter secrets can be parts of ordinary words.
 SHORTEST = 6
-# Escapes in JSON, URLs and HTML, and white space.
-_KINDS = [
-    re.compile(kind, re.IGNORECASE)
-    for kind in (
-        r"\\\\|(?:\\u[0-9a-f]{4})+|\\x[0-9a-f]{2}|\\[\"'/bfnrt]",
-        r"(?:%[0-9a-f]{2})+",
-        r"&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);",
-        r"[\s+]{2,}|[^\S ]|\+",
-    )
-]
-_ESCAPES = re.compile("|".join(kind.pattern for kind in _KINDS), re.IGNORECASE)
-# From so many layers on, all escapes are decoded at once: the orders of kinds multiply.
-_MOST_LAYERS = 32
 _NO_SECRETS = ("", "false", "true", rpc.UNKNOWN)
 
 
 class Masking:
-    """Finds secrets in texts, also as escaped in JSON, HTML and URLs, and as base64.
-
-    Decodes both the secrets and the texts repeatedly, because encodings can be nested.
-    """
+    """Finds secrets in texts: as they are, as escaped in JSON and URLs, and as base64."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        decoded = {layer.strip() for text in secrets for layer in _layers(text)}
-        self._long = {_folded(text) for text in decoded if len(text) >= SHORTEST}
-        self._encoded = {
-            layer
-            for text in secrets
-            if len(text) >= SHORTEST
-            for form in _in_base64(text)
-            for layer in _layers(form)
-        }
-        short = [text for text in decoded if 0 < len(text) < SHORTEST]
-        short.sort(key=len, reverse=True)
-        self._short = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, short)) or '(?!)'})(?!\w)")
+        texts = {text.strip() for text in secrets} - {""}
+        long = {form for text in texts if len(text) >= SHORTEST for form in _forms(text)}
+        short = {text for text in texts if len(text) < SHORTEST}
+        patterns = [f"(?i:{_any_of(long)})"] if long else []
+        patterns += [rf"(?<!\w)(?:{_any_of(short)})(?!\w)"] if short else []
+        self._secrets = re.compile("|".join(patterns)) if patterns else None
 
     def masked(self, text: str) -> str:
-        if not any(any(self._matches(layer)) for layer in _layers(text)):
-            return text
-        spans = [
-            (places[start][0], places[stop - 1][1])
-            for layer, places in _layers_with_places(text)
-            for start, stop in self._matches(layer)
-        ]
-        parts, end = [], 0
-        for start, stop in sorted(spans):
-            if start >= end:
-                parts += [text[end:start], MASK]
-            end = max(end, stop)
-        return "".join([*parts, text[end:]])
-
-    def _matches(self, layer: str) -> Iterator[tuple[int, int]]:
-        yield from _spans(_folded(layer), self._long)
-        yield from _spans(layer, self._encoded)
-        yield from (match.span() for match in self._short.finditer(layer))
+        return self._secrets.sub(MASK, text) if self._secrets else text
 
 
 class Secrets:
@@ -132,100 +95,25 @@ def masked(text: str) -> str:
 
 def legible(text: str) -> str:
     """Returns a text without secrets and terminal control sequences, of limited length."""
-    text = masked(text)
+    text = masked(text[:LONGEST_READ])
     text = _CONTROL.sub(" ", text.replace("\r\n", "\n")).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
-def _spans(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Yields the start and end of each secret in a text."""
-    for secret in secrets:
-        start = text.find(secret)
-        while start >= 0:
-            yield start, start + len(secret)
-            start = text.find(secret, start + 1)
+def _forms(text: str) -> set[str]:
+    """Returns a text as it is, and as escaped in JSON and URLs, and as base64."""
+    content = text.encode("utf-8", "replace")
+    return {
+        text,
+        *(json.dumps(text, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)),
+        quote(content),
+        quote(content, safe=""),
+        quote_plus(content),
+        base64.b64encode(content).decode().rstrip("="),
+        base64.urlsafe_b64encode(content).decode().rstrip("="),
+    }
 
 
-def _decodings(text: str, layers: int) -> list[re.Pattern[str]]:
-    """Returns which escapes to decode next: all at once, or those of one kind.
-
-    Where one encoding is inside another, the inner escapes must wait for the outer ones.
-    """
-    if layers >= _MOST_LAYERS:
-        return [_ESCAPES]
-    kinds = [kind for kind in _KINDS if kind.search(text)]
-    return [_ESCAPES, *(kinds if len(kinds) > 1 else ())]
-
-
-def _layers(text: str) -> Iterator[str]:
-    """Yields a text, and the results of decoding its escapes again and again."""
-    layers, waiting = {text}, [text]
-    for layer in waiting:
-        yield layer
-        for escapes in _decodings(layer, len(waiting)):
-            decoded = escapes.sub(lambda match: _character(match[0]), layer)
-            if decoded not in layers:
-                layers.add(decoded)
-                waiting.append(decoded)
-
-
-def _layers_with_places(text: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Yields the same layers, each with the places of its characters in the original text."""
-    layers = {text: [(place, place + 1) for place in range(len(text))]}
-    waiting = [text]
-    for layer in waiting:
-        yield layer, layers[layer]
-        for escapes in _decodings(layer, len(waiting)):
-            decoded, places = _decoded_with_places(layer, layers[layer], escapes)
-            if decoded not in layers:
-                layers[decoded] = places
-                waiting.append(decoded)
-
-
-def _decoded_with_places(
-    text: str, places: list[tuple[int, int]], escapes: re.Pattern[str]
-) -> tuple[str, list[tuple[int, int]]]:
-    parts: list[str] = []
-    new_places: list[tuple[int, int]] = []
-    end = 0
-    for match in escapes.finditer(text):
-        characters = _character(match[0])
-        start, stop = match.span()
-        place = (places[start][0], places[stop - 1][1])
-        parts += [text[end:start], characters]
-        new_places += [*places[end:start], *([place] * len(characters))]
-        end = stop
-    return "".join([*parts, text[end:]]), [*new_places, *places[end:]]
-
-
-def _character(escape: str) -> str:
-    """Returns the characters of an escape sequence; an unknown sequence as it is."""
-    if escape.startswith("%"):
-        return unquote(escape)
-    if escape.startswith("&"):
-        return html.unescape(escape)
-    if not escape.startswith("\\"):
-        return " "
-    escaped = escape[1:].lower()
-    if escaped[:1] == "u":
-        units = [int(unit, 16) for unit in escape.lower().split("\\u")[1:]]
-        return b"".join(unit.to_bytes(2) for unit in units).decode("utf-16-be", "replace")
-    if escaped[:1] == "x":
-        return chr(int(escaped[1:], 16))
-    return " " if escaped in tuple("bfnrt") else escaped
-
-
-def _folded(text: str) -> str:
-    """Returns a text in lower case, with the same number of characters."""
-    return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
-
-
-def _in_base64(text: str) -> Iterator[str]:
-    """Yields the base64 of a text, for each of the three offsets in a longer text."""
-    for offset in range(3):
-        encoded = base64.b64encode(bytes(offset) + text.encode("utf-8", "replace")).decode()
-        # Without the characters that also depend on the surrounding text.
-        unpadded = encoded.rstrip("=")
-        core = unpadded[(0, 2, 3)[offset] : len(unpadded) - (len(unpadded) != len(encoded))]
-        yield core
-        yield core.translate(str.maketrans("+/", "-_"))
+def _any_of(texts: Collection[str]) -> str:
+    """Returns the pattern of any of these texts. The longest one has precedence."""
+    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))

@@ -1,4 +1,5 @@
 import json
+import time
 from typing import Any
 
 import pytest
@@ -7,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from provider_kit.errors import because, explained
+from provider_kit.secrecy import hide
+from tests.aks_preview.odd.driver import secret as marked
+from tests.provider_kit.test_secrecy import of
 
 
 class Answer:
@@ -119,3 +123,29 @@ def test_a_body_that_is_no_error_has_no_reason() -> None:
         == "Cannot sign in to Azure: AADSTS1: no"
     )
     assert "customTimeouts" in explained(TimeoutError())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "%" + "25" * 6_000,
+        f"<html><p>{'a &amp; %2525 ' * 80_000}</p></html>",
+        "<" * 100_000,
+        "<title" * 20_000,
+        "<html>" + "<!--" * 30_000,
+        "<html>" + "<script>" * 20_000,
+        "x" + " " * 100_000 + "y",
+        {"error": {"code": "No", "message": "No.", "a" * 100_000: "b"}},
+    ],
+)
+@pytest.mark.parametrize("secret", [[], ["swordfish" * 3, "hunter2 &/"]])
+def test_a_long_error_takes_no_time(body: Any, secret: list[str]) -> None:
+    """12 kB of `%25` took nine seconds: no other resource moved, and nobody heard Ctrl-C."""
+    hide(of(secrets=[marked(one) for one in secret]))
+    began = time.process_time()
+    message = message_of(body)
+    seconds = time.process_time() - began
+    hide()
+
+    assert message
+    assert seconds < 0.3

@@ -143,9 +143,9 @@ SECRETS = POOL_INPUTS | {
 @pytest.mark.parametrize("is_page", [True, False])
 def test_a_secret_that_azure_repeats_is_masked(phase: str, status: int, is_page: bool) -> None:
     azure = OddAzure()
-    words = f"swordfish, {SECRET}, {json.dumps(SECRET)}, {html.escape(SECRET)}, {quote(SECRET)}"
+    words = f"swordfish, {SECRET}, {json.dumps(SECRET)}, {quote(SECRET)}"
     error = {"code": "No", "message": f"Not {words}.", "details": [{"message": words}]}
-    body = f"<p>{words}</p>" if is_page else {"status": "Failed", "error": error}
+    body = f"<p>{html.escape(words)}</p>" if is_page else {"status": "Failed", "error": error}
     azure.bend(phase, for_ever=Answer(status, body))
 
     async def impatient(provider: Driver) -> Outcome:
