@@ -26,7 +26,6 @@ LOG_LINES = 8
 # Memory limits how many clusters a machine can run: a smaller heap is worth more garbage
 # collections.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
-POD_RANGE = "10.244.0.0/16"
 PORTS = ("etcd", "server")
 # The limit of etcd's content. Kubernetes recommends at most four times as much.
 ETCD_BYTES = 2 << 30
@@ -108,7 +107,7 @@ def _hold(held: contextlib.ExitStack, port: int) -> int | None:
     return None
 
 
-def _commands(place: Place, services: str) -> dict[str, list[str]]:
+def _commands(place: Place, pods: str, services: str) -> dict[str, list[str]]:
     files = place.certificates
     certificate, key, authority = files.certificate("server"), files.key("server"), files.authority
     # There is one instance of each controller.
@@ -198,7 +197,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--config={place.folder / 'stages.yaml'}",
             "--manage-all-nodes=true",
             "--node-lease-duration-seconds=40",
-            f"--cidr={POD_RANGE}",
+            f"--cidr={pods}",
         ],
     }
 
@@ -239,10 +238,12 @@ class _Part:
 class ControlPlane:
     """The processes of one cluster."""
 
-    def __init__(self, place: Place, binaries: Path, services: str, processes: Processes) -> None:
+    def __init__(
+        self, place: Place, binaries: Path, pods: str, services: str, processes: Processes
+    ) -> None:
         self.place = place
         self._binaries = binaries
-        self._commands = _commands(place, services)
+        self._commands = _commands(place, pods, services)
         self._processes = processes
         self._parts: dict[str, _Part] = {}
         # Whether the API server has been ready since it or etcd was last started.

@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
+from catalogue import networks
 from catalogue.today import today
 
 # The drain timeout of a pool that does not set one.
@@ -43,6 +44,7 @@ class DesiredPool:
     version: str
     mode: str = "User"
     os_type: str = "Linux"
+    os_sku: str = "Ubuntu"
     node_image: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[str, ...] = ()
@@ -88,7 +90,8 @@ class DesiredCluster:
     location: str
     subscription: str
     node_group: str
-    services: str = "10.0.0.0/16"
+    pods: str = networks.PODS
+    services: str = networks.SERVICES
     is_going: bool = False
     # Its processes are stopped; its content is kept.
     is_stopped: bool = False

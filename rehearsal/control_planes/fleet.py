@@ -311,7 +311,8 @@ class Fleet:
         settings = self._settings
         place = settle_in(self._folder(uid), settings.time_scale)
         ask_about_tokens(place, settings.reviewer(uid), settings.reviewers_authority)
-        plane = ControlPlane(place, self._settings.binaries, desired.services, self._processes)
+        ranges = desired.pods, desired.services
+        plane = ControlPlane(place, settings.binaries, *ranges, self._processes)
         # The next look retries whatever fails here.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
         room = asyncio.create_task(keep_room(place))

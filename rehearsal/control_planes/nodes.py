@@ -5,7 +5,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from catalogue import nodes as conventions
@@ -35,13 +35,31 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 DISK_KIBIBYTES_PER_GIB = 1014735
 DISK_ALLOCATABLE = 0.9
 LONGEST_LABEL = 63
+OS_SKU = "kubernetes.azure.com/os-sku"
+
+
+@dataclass(frozen=True)
+class System:
+    """An operating system of nodes: its labels `os-sku`, and what the kubelet says of it."""
+
+    sku: str
+    effective_sku: str
+    image: str
+    kernel: str
+    runtime: str = "containerd://2.1.6-1"
+
+
+UBUNTU_2404 = System("Ubuntu", "Ubuntu2404", "Ubuntu 24.04.3 LTS", "6.8.0-1041-azure")
+# By the beginning of the node image's name.
 SYSTEMS = {
-    "Linux": ("linux", "Ubuntu 24.04.3 LTS", "6.8.0-1041-azure", "containerd://2.1.6-1"),
-    "Windows": (
-        "windows",
-        "Windows Server 2022 Datacenter",
-        "10.0.20348.4405",
-        "containerd://2.1.6",
+    "AKSUbuntu-1804": System("Ubuntu", "Ubuntu1804", "Ubuntu 18.04.6 LTS", "5.4.0-1109-azure"),
+    "AKSUbuntu-2204": System("Ubuntu", "Ubuntu2204", "Ubuntu 22.04.5 LTS", "5.15.0-1102-azure"),
+    "AKSUbuntu-2404": UBUNTU_2404,
+    "AKSAzureLinux-V3": System(
+        "AzureLinux", "AzureLinux3", "Microsoft Azure Linux 3.0", "6.6.150.1-1.azl3"
+    ),
+    "AKSWindows": System(
+        "Windows2022", "Windows2022", "Windows Server 2022 Datacenter", "10.0.20348.4405"
     ),
 }
 _INDEX = {
@@ -102,7 +120,7 @@ def new_node(
     own = labels(cluster, pool, index)
     annotations = {POOL_SETTINGS: pool_settings(pool), **({SURGE: "true"} if surge else {})}
     capacity, allocatable = resources(pool)
-    system, image, kernel, runtime = SYSTEMS[pool.os_type]
+    system = _system(pool)
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -129,13 +147,13 @@ def new_node(
             "nodeInfo": {
                 "architecture": own["kubernetes.io/arch"],
                 "bootID": "",
-                "containerRuntimeVersion": runtime,
-                "kernelVersion": kernel,
+                "containerRuntimeVersion": system.runtime,
+                "kernelVersion": system.kernel,
                 "kubeProxyVersion": "",
                 "kubeletVersion": f"v{pool.version}",
                 "machineID": hashlib.sha256(called.encode()).hexdigest()[:32],
-                "operatingSystem": system,
-                "osImage": image,
+                "operatingSystem": pool.os_type.lower(),
+                "osImage": system.image,
                 "systemUUID": "",
             },
         },
@@ -145,7 +163,7 @@ def new_node(
 def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, str]:
     """Returns all labels but the host name: those of the pool, overridden by those of AKS."""
     zone = f"{cluster.location}-{pool.zones[index % len(pool.zones)]}" if pool.zones else "0"
-    system = SYSTEMS[pool.os_type][0]
+    system = _system(pool)
     labels = {
         **pool.labels,
         "agentpool": pool.name,
@@ -153,11 +171,13 @@ def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, 
         "kubernetes.azure.com/cluster": _as_label(cluster.node_group),
         "kubernetes.azure.com/mode": pool.mode.lower(),
         "kubernetes.azure.com/node-image-version": pool.node_image,
-        "kubernetes.azure.com/os-sku": "Ubuntu" if system == "linux" else "Windows2022",
+        OS_SKU: system.sku,
+        f"{OS_SKU}-effective": system.effective_sku,
+        f"{OS_SKU}-requested": pool.os_sku,
         "kubernetes.azure.com/role": "agent",
         "kubernetes.azure.com/storageprofile": "managed",
         "kubernetes.io/arch": architecture(pool.vm_size) or "amd64",
-        "kubernetes.io/os": system,
+        "kubernetes.io/os": pool.os_type.lower(),
         "kubernetes.io/role": "agent",
         "node-role.kubernetes.io/agent": "",
         "node.kubernetes.io/instance-type": pool.vm_size,
@@ -173,6 +193,11 @@ def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, 
     if pool.is_managed:
         labels |= dict([conventions.DCGM_LABEL])
     return labels
+
+
+def _system(pool: DesiredPool) -> System:
+    found = (system for image, system in SYSTEMS.items() if pool.node_image.startswith(image))
+    return next(found, UBUNTU_2404)
 
 
 def _as_label(group: str) -> str:
@@ -283,6 +308,12 @@ def is_ready(node: Json) -> bool:
 def version(node: Json) -> str:
     kubelet: str = node["status"]["nodeInfo"]["kubeletVersion"]
     return kubelet.removeprefix("v")
+
+
+def is_outdated(node: Json, pool: DesiredPool) -> bool:
+    """Whether a node has another version or operating system than its pool."""
+    os_image = node["status"]["nodeInfo"]["osImage"]
+    return version(node) != pool.version or bool(os_image != _system(pool).image)
 
 
 def is_surge(node: Json) -> bool:

@@ -42,7 +42,7 @@ def step(pool: DesiredPool, present: Sequence[Json], idle: Collection[str], era:
         key=lambda node: nodes.index_of(node, era),
     )
     surge = [node for node in staying if nodes.is_surge(node)]
-    old = [node for node in regular if nodes.version(node) != pool.version]
+    old = [node for node in regular if nodes.is_outdated(node, pool)]
     if len(regular) > pool.count:
         # Idle ones first, then the youngest.
         going = sorted(regular, key=lambda node: node["metadata"]["name"] in idle)[pool.count :]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from catalogue import networks
 from catalogue.device_plugin import PREFIX
 from catalogue.nodes import has_managed_gpus
 from rehearsal.arm import errors, operations
@@ -56,6 +57,7 @@ class StoreSource:
 
     def _cluster(self, cluster: Resource, *, is_going: bool) -> DesiredCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
+        network = cluster.properties["networkProfile"]
         desired = {
             pool.name: self._desired(pool) for pool in pools.cluster_pools(self._store, cluster)
         }
@@ -66,7 +68,9 @@ class StoreSource:
             location=cluster.location,
             subscription=subscription,
             node_group=cluster.properties["nodeResourceGroup"],
-            services=cluster.properties["networkProfile"]["serviceCidr"],
+            # Without an overlay, pods have no range of their own.
+            pods=network.get("podCidr") or networks.PODS,
+            services=network["serviceCidr"],
             is_going=is_going or cluster.state == "Deleting",
             is_stopped=cluster.properties["powerState"]["code"] == "Stopped",
             operation=cluster.operation,
@@ -113,6 +117,7 @@ def _pool(pool: Resource) -> DesiredPool:
         version=properties["currentOrchestratorVersion"],
         mode=properties["mode"],
         os_type=properties["osType"],
+        os_sku=properties["osSKU"],
         node_image=properties.get("nodeImageVersion", ""),
         labels=properties.get("nodeLabels") or {},
         taints=tuple(properties.get("nodeTaints") or ()),

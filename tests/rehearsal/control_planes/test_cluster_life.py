@@ -27,9 +27,13 @@ PARTS = 5
 def test_a_second_cluster_is_created_and_deleted(
     today: Cluster, another: Callable[[], Cluster]
 ) -> None:
-    """From its creation to its end; it knows nothing of the one that all tests share."""
+    """From its creation to its end; it knows nothing of the one that all tests share.
+
+    Its pods had addresses of AKS's default range, whatever its `podCidr`.
+    """
     azure, cluster = today.azure, another()
-    assert azure.call("PUT", f"{cluster.path}{V}", new_cluster()).status == 201
+    body = new_cluster(networkProfile={"podCidr": "192.168.0.0/16"})
+    assert azure.call("PUT", f"{cluster.path}{V}", body).status == 201
     refused = azure.call("POST", f"{cluster.path}/listClusterUserCredential{V}")
     assert (refused.status, refused.body["code"]) == (400, "ControlPlaneNotReady")
     assert "Creating" in refused.body["message"]
@@ -41,6 +45,7 @@ def test_a_second_cluster_is_created_and_deleted(
     assert ("Ready", "True") in [(c["type"], c["status"]) for c in node["status"]["conditions"]]
     cluster.kubectl("run", "first", "--image=busybox")
     until(lambda: "Running" in cluster.kubectl("get", "pod", "first"), "the pod runs")
+    assert "192.168." in cluster.kubectl("get", "pod", "first", "-o", "wide")
 
     today.kubectl("create", "namespace", "only-in-one")
     assert cluster.run("get", "namespace", "only-in-one").returncode != 0

@@ -2,6 +2,7 @@
 
 import re
 import string
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, NodeFault
+from rehearsal.control_planes.desired_state import (
+    DesiredCluster,
+    DesiredPool,
+    Era,
+    NodeFault,
+)
 
 POOL = DesiredPool(id="p", name="pool", vm_size="Standard_D4ds_v5", count=1, version="1.35.2")
 # Kubernetes' rule.
@@ -20,10 +26,13 @@ GROUPS = st.text(string.ascii_letters + string.digits + "_-.()", max_size=78).ma
 )
 
 
+CLUSTER = DesiredCluster(
+    uid="u", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"
+)
+
+
 def label(group: str) -> str:
-    cluster = DesiredCluster(
-        uid="u", name="c", group="g", location="eastus", subscription="s", node_group=group
-    )
+    cluster = replace(CLUSTER, node_group=group)
     return nodes.labels(cluster, POOL, 0)["kubernetes.azure.com/cluster"]
 
 
@@ -45,6 +54,33 @@ def test_the_label_of_the_nodes_group_is_cut_as_aks_does(group: str, expected: s
 @given(GROUPS)
 def test_every_group_makes_a_label(group: str) -> None:
     assert VALUE.fullmatch(label(group))
+
+
+@pytest.mark.parametrize(
+    ("os_sku", "node_image", "labels", "os_image"),
+    [
+        ("Ubuntu", "AKSUbuntu-2404gen2containerd-202611.02.0", ("Ubuntu", "Ubuntu2404"), "24.04"),
+        ("Ubuntu2204", "AKSUbuntu-2204containerd-202611.02.0", ("Ubuntu", "Ubuntu2204"), "22.04"),
+        (
+            "AzureLinux",
+            "AKSAzureLinux-V3gen2-202611.02.0",
+            ("AzureLinux", "AzureLinux3"),
+            "Microsoft Azure Linux 3.0",
+        ),
+        # An availability set has no node image.
+        ("Ubuntu", "", ("Ubuntu", "Ubuntu2404"), "24.04"),
+    ],
+)
+def test_a_node_has_the_system_of_its_pool(
+    os_sku: str, node_image: str, labels: tuple[str, str], os_image: str
+) -> None:
+    """Each Linux node was Ubuntu 24.04: a pod that asks for Azure Linux stayed pending here."""
+    pool = replace(POOL, os_sku=os_sku, node_image=node_image)
+    node = nodes.new_node(CLUSTER, pool, 0, Era.TODAY, 1)
+    prefix, given = "kubernetes.azure.com/os-sku", node["metadata"]["labels"]
+    assert (given[prefix], given[f"{prefix}-effective"]) == labels
+    assert given[f"{prefix}-requested"] == os_sku
+    assert os_image in node["status"]["nodeInfo"]["osImage"]
 
 
 def test_a_scripted_condition_is_true_until_it_is_lifted() -> None:

@@ -92,6 +92,12 @@ def test_an_upgrade_replaces_nodes_step_by_step() -> None:
     assert not last.is_done
 
 
+def test_another_linux_replaces_the_nodes() -> None:
+    """A change of osSKU left Ubuntu on the nodes."""
+    azure_linux = pool(count=1, surge="0", unavailable="1", node_image="AKSAzureLinux-V3gen2-1")
+    assert leaving(step(azure_linux, node(0))) == [0]
+
+
 @pytest.mark.parametrize(("unavailable", "at_once"), [("1", 1), ("50%", 2), ("9", 3)])
 def test_an_upgrade_without_surge_replaces_nodes_in_place(unavailable: str, at_once: int) -> None:
     plan = step(

@@ -68,9 +68,8 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     names: dict[str, Any] = {"cluster": "tests", "user": "admin", "context": "tests"}
     file = folder / "kubeconfig"
     file.write_text(written(place.server, files, **names, is_whole=True))
-    plane = control_plane.ControlPlane(
-        place, binaries.folder, "10.0.0.0/24", Processes(records(folder))
-    )
+    ranges = "10.244.0.0/16", "10.0.0.0/24"
+    plane = control_plane.ControlPlane(place, binaries.folder, *ranges, Processes(records(folder)))
 
     async def start() -> None:
         client = Client(await connect(choose(read(file))), pauses=())
