@@ -9,12 +9,15 @@ from engine import EngineUnavailableError, ensure_engine, ensure_kubernetes
 from engine.helm import ensure_helm
 
 try:
-    if sys.argv[1:] == ["kubernetes"]:
-        folder = ensure_kubernetes().folder
-    elif sys.argv[1:] == ["helm"]:
-        folder = ensure_helm().parent
-    else:
-        folder = ensure_engine().pulumi.parent
+    match sys.argv[1:]:
+        case []:
+            folder = ensure_engine().pulumi.parent
+        case ["kubernetes"]:
+            folder = ensure_kubernetes().folder
+        case ["helm"]:
+            folder = ensure_helm().parent
+        case _:
+            sys.exit("usage: python -m engine [kubernetes | helm]")
 except EngineUnavailableError as error:
     sys.exit(str(error))
 sys.stdout.write(f"{folder}\n")

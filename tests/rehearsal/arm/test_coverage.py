@@ -115,7 +115,8 @@ def _section(shown: Part) -> str:
 def _cells(row: dict[str, Any]) -> list[str]:
     here = row["here"]
     if "reason" in row:
-        here = ". ".join([f"**{here}**: {row['reason']}", *filter(None, [row.get("consequence")])])
+        reason = f"**{here}**: {row['reason'].removesuffix('.')}"
+        here = ". ".join([reason, *filter(None, [row.get("consequence")])])
     cells = [f"`{row['id']}`", row["aks"], row["source"], here]
     return [" ".join(cell.replace("|", "\\|").split()) for cell in cells]
 

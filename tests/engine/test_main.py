@@ -1,0 +1,12 @@
+"""`python -m engine`, as people type it."""
+
+import subprocess
+import sys
+
+
+def test_an_unknown_argument_installs_nothing() -> None:
+    """`python -m engine helmet` installed Pulumi."""
+    command = [sys.executable, "-m", "engine", "helmet"]
+    outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (outcome.returncode, outcome.stdout) == (1, "")
+    assert outcome.stderr == "usage: python -m engine [kubernetes | helm]\n"
