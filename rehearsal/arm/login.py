@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from rehearsal.arm import errors
 from rehearsal.arm.home import Principal
 from rehearsal.arm.request import Json
 from rehearsal.arm.tokens import LIFETIME, SERVER_APPLICATION, Issuer
@@ -21,12 +22,13 @@ VERSIONS_THAT_LIST = ("2019-05-01", "2020-06-01")
 # /adfs, some /adfs/adfs, and some append v2.0.
 DISCOVERY = re.compile(r"/adfs(/adfs)?(/v2\.0)?/\.well-known/openid-configuration")
 TOKEN = re.compile(r"/adfs(/adfs)?/oauth2(/v2\.0)?/token/?")
+GRAPH = "/graph"
 
 # Refusals of the token endpoint: status, OAuth error, AADSTS number, message.
 WRONG_GRANT = (400, "unsupported_grant_type", 70003, "The grant type is not supported here.")
 UNKNOWN_CLIENT = (400, "unauthorized_client", 700016, "The application was not found.")
 WRONG_SECRET = (401, "invalid_client", 7000215, "Invalid client secret provided.")
-UNKNOWN_RESOURCE = (400, "invalid_resource", 500011, "The resource principal was not found.")
+UNKNOWN_RESOURCE = (400, "invalid_resource", 500011)
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,9 @@ class Login:
         """Serves a request that needs no token; returns None for any other."""
         origin = f"https://{request.host}"
         path, method = request.path, request.method
+        if path.startswith(f"{GRAPH}/"):
+            what = f"Microsoft Graph, with its users and service principals: {method} {path}"
+            raise errors.ArmError(errors.NOT_REHEARSED, what=what)
         if method == "POST" and TOKEN.fullmatch(path):
             # A body that is not such a form has none of the parameters.
             form = parse_qsl(content.decode("utf-8", "replace"))
@@ -65,8 +70,12 @@ class Login:
         if not secrets.compare_digest(secret.encode(), self.principal.client_secret.encode()):
             return _refused(*WRONG_SECRET)
         audience = requested.removesuffix("/.default").rstrip("/")
-        if audience not in (self.audience, SERVER_APPLICATION):
-            return _refused(*UNKNOWN_RESOURCE)
+        if audience not in (self.audience, f"{self.audience}{GRAPH}", SERVER_APPLICATION):
+            words = (
+                f"The resource principal named {audience} was not found in the rehearsal. It has "
+                f"tokens for {self.audience} and for its clusters."
+            )
+            return _refused(*UNKNOWN_RESOURCE, words)
         token = self.issuer.issue(self.principal, audience, issuer)
         body = {"token_type": "Bearer", "expires_in": LIFETIME, "access_token": token}
         return web.json_response(body, headers={"Cache-Control": "no-store"})
@@ -87,10 +96,10 @@ def cloud(origin: str) -> Json:
             "tenant": "adfs",
             "identityProvider": "ADFS",
         },
-        "graph": f"{origin}/graph",
-        "graphAudience": f"{origin}/graph",
-        "graphEndpoint": f"{origin}/graph",
-        "microsoftGraphResourceId": f"{origin}/graph",
+        "graph": f"{origin}{GRAPH}",
+        "graphAudience": f"{origin}{GRAPH}",
+        "graphEndpoint": f"{origin}{GRAPH}",
+        "microsoftGraphResourceId": f"{origin}{GRAPH}",
         "suffixes": {
             "acrLoginServer": "azurecr.rehearsal.invalid",
             "keyVaultDns": "vault.rehearsal.invalid",

@@ -107,6 +107,24 @@ def test_a_token_for_clusters_is_refused_by_resource_manager(azure: Any) -> None
     assert refused(azure, body["access_token"]) == "InvalidAuthenticationTokenAudience"
 
 
+def test_microsoft_graph_is_told_to_be_missing_and_not_the_sign_in(azure: Any) -> None:
+    """A token for it was refused: az advised to sign in again, for ever."""
+    scope = f"{azure.cloud.url}/graph/.default"
+    status, body = post_form(azure, "/adfs/oauth2/v2.0/token", scope=scope)
+    assert status == 200
+    path = "//graph/v1.0/servicePrincipals"
+    answer = azure.call("GET", path, token=body["access_token"])
+    assert (answer.status, answer.body["error"]["code"]) == (501, "NotImplemented")
+    assert "does not have Microsoft Graph" in answer.body["error"]["message"]
+
+
+def test_a_token_for_another_cloud_is_refused_by_the_name_of_its_resource(azure: Any) -> None:
+    scope = "https://management.azure.com/.default"
+    _, body = post_form(azure, "/adfs/oauth2/v2.0/token", scope=scope)
+    assert "named https://management.azure.com was not found" in body["error_description"]
+    assert azure.cloud.url in body["error_description"]
+
+
 def refused(azure: Any, token: str | None, **headers: str) -> str:
     reply = azure.call("GET", GROUPS, token=token, headers=headers)
     assert reply.status == 401
