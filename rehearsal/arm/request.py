@@ -122,9 +122,14 @@ class Request:
             if is_match != must_match:
                 raise errors.ArmError(errors.CHANGED_SINCE, header=header, value=value, etag=etag)
 
-    def page(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
-        """Returns the requested page of a list, with a link to the next one."""
-        start, end = self._slice((PAGE_TOKEN,))
+    def page(
+        self, items: Sequence[Item], show: Callable[[Item], Json], *, times: int = 1
+    ) -> Answer:
+        """Returns the requested page of a list, with a link to the next one.
+
+        A page has so many `times` the usual number of items.
+        """
+        start, end = self._slice((PAGE_TOKEN,), times)
         body: Json = {"value": [show(item) for item in items[start:end]]}
         if end < len(items):
             body["nextLink"] = self._next((PAGE_TOKEN,), end)
@@ -137,11 +142,11 @@ class Request:
         following = {"nextLink": self._next(PAGE_TOKENS_OF_AKS, start + len(shown))}
         return Answer(200, {"value": shown} | (following if shown else {}))
 
-    def _slice(self, tokens: tuple[str, ...]) -> tuple[int, int]:
+    def _slice(self, tokens: tuple[str, ...], times: int = 1) -> tuple[int, int]:
         token = self.http.query.get(tokens[0], "0")
         if not NUMBER.fullmatch(token):
             raise errors.ArmError(errors.BAD_PARAMETER, tokens[0], name=tokens[0], value=token)
-        return int(token), int(token) + self.offers.script.page_size
+        return int(token), int(token) + times * self.offers.script.page_size
 
     def _next(self, tokens: tuple[str, ...], start: int) -> str:
         query = {**self.http.query, **dict.fromkeys(tokens, str(start))}

@@ -1,7 +1,6 @@
 """The list of SKUs of Microsoft.Compute: VM sizes by location, and some other SKUs."""
 
 import re
-from collections.abc import Iterable
 
 from catalogue import regions
 from catalogue.regions import plain
@@ -20,15 +19,20 @@ OTHERS: tuple[Json, ...] = (
 )
 
 
+# `az vm list-skus` asks for the sizes of all regions, in Azure one page.
+LARGE_PAGE = 100
+
+
 def list_all(request: Request) -> Answer:
     offers, items = request.offers, list[tuple[str, Offer | Json]]()
-    for location in _locations(request):
+    locations = _locations(request)
+    for location in locations:
         items += [(location, other) for other in OTHERS]
         items += [(location, offer) for offer in offers.in_location(location)]
-    return request.page(items, _sku)
+    return request.page(items, _sku, times=1 if len(locations) == 1 else LARGE_PAGE)
 
 
-def _locations(request: Request) -> Iterable[str]:
+def _locations(request: Request) -> list[str]:
     conditions = filters.conditions(request, ("location",))
     # An unknown location gives an empty list, not an error.
     requested = plain(conditions["location"]) if conditions else None

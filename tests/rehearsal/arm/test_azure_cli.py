@@ -55,6 +55,8 @@ def run(way: Way, command: str) -> Any:
 PRINTS: dict[str, Any] = {
     "az group list --tag team=ml --query [].name": ["gpus"],
     "az group list --tag team=other --query [].name": [],
+    "az resource show -g gpus -n c --resource-type Microsoft.ContainerService/managedClusters "
+    "--query name": "c",
     "az account list-locations --query \"[?name=='eastus'].displayName\"": ["East US"],
     "az resource list -g gpus --query [].name": ["c"],
     "az resource list -g others --query [].name": [],
@@ -112,6 +114,7 @@ ADD = f"az aks nodepool add -g gpus --cluster-name c -n new {T4}"
 # What has to stand in the words of a command that is refused.
 REFUSED: dict[str, str] = {
     "az group create -n somewhere -l atlantis": "LocationNotAvailableForResourceGroup",
+    "az ad sp list": "does not have Microsoft Graph",
     f"{ADD} --gpu-instance-profile MIG1g": "MIG1g is not supported on VM size",
     f"{ADD} --priority Spot --max-surge 33%": "Spot pools can't set max surge",
     f"{ADD} --labels kubernetes.azure.com/x=y": "preserved by aks system labels",
