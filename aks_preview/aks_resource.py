@@ -225,13 +225,13 @@ class AksResource(Handler):
                 message = f"{place} is not deleted in Azure, because {other} uses it now."
                 await self._log.warning(task.urn, message)
                 return
+        refusal = None
         try:
             deleting = await self._begin(task, "DELETE", place)
             await self._arm.finish(deleting, task.until)
-        except NotFoundError:
-            # _require_gone looks whether it is deleted.
-            pass
-        await self._require_gone(task, place)
+        except NotFoundError as error:
+            refusal = error
+        await self._require_gone(task, place, refusal)
 
     def _hold(self, urn: str, resource_id: str) -> None:
         self._held[urn] = resource_id.lower()
@@ -252,8 +252,10 @@ class AksResource(Handler):
                 return self._type.outputs_of(resource, self._api_version)
             await self._wait(task, next(waits), f"another {resource_id} is being deleted.")
 
-    async def _require_gone(self, task: Task, resource_id: str) -> None:
-        """Waits until a resource is certainly deleted."""
+    async def _require_gone(
+        self, task: Task, resource_id: str, refusal: NotFoundError | None
+    ) -> None:
+        """Waits until a resource is certainly deleted, also after a deletion answered with 404."""
         waits = pauses(*_PAUSES)
         for reads in itertools.count(1):
             resource = await find(self._arm, resource_id, self._api_version, task.until)
@@ -262,7 +264,9 @@ class AksResource(Handler):
                 return
             if state_of(resource).lower() != "deleting" and reads > _READS_AFTER_DELETION:
                 message = f"The deletion of {resource_id} ended, but it still exists"
-                raise ProviderError(because(message, resource))
+                raise ProviderError(
+                    f"{message}: {refusal}" if refusal else because(message, resource)
+                )
             await self._wait(task, next(waits), f"{resource_id} is being deleted.")
 
     async def _wait(self, task: Task, seconds: float, reason: str) -> None:

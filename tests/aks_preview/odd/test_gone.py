@@ -92,6 +92,17 @@ def test_another_404_is_an_error(answer: Answer) -> None:
     assert "put" not in azure.phases()
 
 
+def test_a_refused_deletion_reports_azures_reason() -> None:
+    """It said that Azure gave no reason."""
+    azure = there(POOL)
+    azure.bend("delete", for_ever=refusal(404, "SubscriptionNotFound", "There is no such one."))
+
+    outcome = delete(azure)
+
+    assert (outcome.id, "gave no reason" in outcome.error) == (POOL, False)
+    assert "SubscriptionNotFound: There is no such one." in outcome.error
+
+
 @A_FEW
 @given(
     st.dictionaries(
