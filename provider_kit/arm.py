@@ -189,13 +189,23 @@ class Arm:
         # Without an operation, wait for the state of the resource. It can lag behind the operation,
         # or show a later operation of another client.
         looks = _LOOKS_AFTER_THE_END if has_ended else math.inf
+        # For a time, Azure can answer 404 for what it has accepted.
+        absences = _LOOKS_AFTER_THE_END
         resource = None if has_ended else _resource_in(accepted)
         pause = accepted.answer.pause
         waits = pauses(*_PAUSES)
         while resource is None or (looks > 0 and state_of(resource).lower() not in _ENDED):
             if resource is not None:
                 await asyncio.sleep(_pause(pause, waits))
-            answer = await self.send("GET", accepted.resource_id, accepted.api_version)
+            try:
+                answer = await self.send("GET", accepted.resource_id, accepted.api_version)
+            except HttpResponseError as error:
+                if error.status_code != 404 or absences == 0:
+                    raise
+                absences -= 1
+                await wait_because_of(self._explain(error))
+                await asyncio.sleep(next(waits))
+                continue
             resource, pause = _resource(answer, accepted.resource_id), answer.pause
             looks -= 1
         if state_of(resource).lower() in _FAILED:

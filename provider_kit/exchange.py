@@ -9,7 +9,6 @@ import email.utils
 import json
 import math
 import re
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -44,7 +43,8 @@ _DEEPEST = 60
 _KEEP_METHOD, _REDIRECTS = (307, 308), (301, 302, 303, 307, 308)
 # The statuses of temporary errors.
 _TEMPORARY = frozenset({408, 429, *range(500, 600)} - {501, 505})
-_ACCEPTS = MappingProxyType({"Accept": "application/json"})
+# The SDK reads no deflate as HTTP defines it.
+_ACCEPTS = MappingProxyType({"Accept": "application/json", "Accept-Encoding": "gzip"})
 _REQUEST_ID = "x-ms-client-request-id"
 _PROVIDERS = MappingProxyType({"api-version": "2025-04-01"})
 _SUBSCRIPTION = re.compile(r"/subscriptions/[^/]+", re.IGNORECASE)
@@ -354,16 +354,18 @@ def pause_of(response: Any) -> float | None:
     for name in _IN_MILLISECONDS:
         if (parsed := _number(headers.get(name))) is not None:
             return parsed / 1000
-    return _seconds(headers.get("Retry-After"))
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Returns the seconds of a Retry-After header, which can be a date."""
+    retry_after = headers.get("Retry-After")
     if (seconds := _number(retry_after)) is not None:
         return seconds
+    # A date. Only the server's own clock says how far away it is.
+    retry_at, now = _time(retry_after), _time(headers.get("Date"))
+    return _number(str(retry_at - now)) if retry_at and now else None
+
+
+def _time(date: str | None) -> float | None:
+    """Returns a date of a header in seconds; None if there is none."""
     try:
-        retry_at = email.utils.parsedate_to_datetime(retry_after or "").timestamp()
-        return _number(str(retry_at - time.time()))
+        return email.utils.parsedate_to_datetime(date or "").timestamp()
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -25,6 +25,8 @@ from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 FEATURE_INPUTS = {"providerNamespace": "Microsoft.ContainerService", "featureName": "New"}
 MORE = POOL_INPUTS | {"count": 2}
+NOT_YET = {"code": "NotFound", "message": "Could not find the agent pool."}
+READY = {"id": POOL, "properties": {**POOL_INPUTS, "provisioningState": "Succeeded"}}
 
 Work = Callable[[Driver], Awaitable[Outcome]]
 
@@ -206,6 +208,26 @@ def test_a_pool_is_kept_after_any_answers_to_its_polls(
     kept(phase, answer, for_ever=for_ever)
 
 
+@pytest.mark.parametrize("work", [create, update])
+@pytest.mark.parametrize("has_operation", [True, False])
+def test_a_pool_that_azure_does_not_show_yet_is_asked_for_again(
+    work: Work, has_operation: bool
+) -> None:
+    """Azure had accepted the PUT, and one 404 after it was the end of the update."""
+    azure = OddAzure()
+    if work is update:
+        azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 1}})
+    if not has_operation:
+        azure.bend("put", Answer(202))
+        azure.bend("get", *[Answer(404, NOT_YET)] * 3, Answer(200, READY))
+    else:
+        azure.bend("get", *[Answer(404, NOT_YET)] * 3)
+
+    outcome = exchanged(azure, work)
+
+    assert (outcome.id, outcome.error) == (POOL, "")
+
+
 @pytest.mark.parametrize("status", some_fast(_REFUSALS, 6))
 @pytest.mark.parametrize(
     "body", some_fast([{"error": {"code": "No", "message": "No."}}, "<html>", b""], 1)
@@ -343,6 +365,21 @@ def test_a_retry_after_beyond_the_timeout_ends_with_a_last_get(phase: str, statu
     outcome = exchanged(azure, live)
 
     assert (outcome.id, outcome.error) == ("" if is_delete else POOL, "")
+
+
+def test_a_date_to_wait_for_counts_from_the_servers_own() -> None:
+    """A clock two hours off waited for the whole time of the resource."""
+    azure = OddAzure()
+    dates = {
+        "Date": "Wed, 21 Oct 2015 07:28:00 GMT",
+        "Retry-After": "Wed, 21 Oct 2015 07:33:00 GMT",
+    }
+    azure.bend("look", refusal(429, "Slow", **dates))
+
+    assert exchanged(azure, lambda odd: odd.create(POOL_INPUTS)).error == ""
+
+    first, second = (made.time for made in azure.requests if made.phase == "look")
+    assert 300 <= second - first < 400
 
 
 @pytest.mark.parametrize("method", ["delete", "put", "register", "unregister"])

@@ -204,3 +204,13 @@ def test_custom_headers_are_sent_only_with_the_put() -> None:
     puts = [made for made in azure.requests if made.phase == "put"]
     assert [made.headers["X-Key"] for made in puts] == ["swordfish"] * 2
     assert "swordfish" not in texts(made for made in azure.requests if made not in puts)
+
+
+def test_requests_accept_gzip_alone() -> None:
+    """With deflate as servers mean it, the reason of a refusal was an internal error."""
+    azure = OddAzure()
+
+    exchanged(azure, create)
+
+    asked = [made for made in azure.requests if made.phase not in ("metadata", "token")]
+    assert {made.headers["Accept-Encoding"] for made in asked} == {"gzip"}
