@@ -97,6 +97,7 @@ class AksResource(Handler):
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         yield from mistakes(self._type.inputs, inputs)
+        yield from self._type.name_mistakes(inputs)
         yield from header_mistakes(inputs)
 
     def rivals(self, urn: str, inputs: Values) -> Iterator[Mistake]:

@@ -73,7 +73,8 @@ class FeatureRegistration(Handler):
         )
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        return mistakes(FEATURE_INPUTS, inputs)
+        yield from mistakes(FEATURE_INPUTS, inputs)
+        yield from _ARM_TYPE.name_mistakes(inputs)
 
     def require(self, resource_id: str) -> None:
         self._arm.require(resource_id)

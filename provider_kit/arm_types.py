@@ -4,11 +4,12 @@ A program has all properties on one level. ARM has most of them inside `properti
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from catalogue.mistakes import Mistake
 from provider_kit.serving import ProviderError
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -31,6 +32,13 @@ class ArmType:
     def path_names(self) -> tuple[str, ...]:
         """The names of the inputs in the resource ID."""
         return tuple(_PLACEHOLDER.findall(self.path))
+
+    def name_mistakes(self, inputs: Mapping[str, Any]) -> Iterator[Mistake]:
+        """Yields the names with which the path of the resource would be another one's."""
+        for name in self.path_names:
+            value = inputs.get(name)
+            if isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
+                yield Mistake(name, "must be a name: not empty, not `.` or `..`, and without `/`")
 
     def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
         return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"

@@ -211,3 +211,20 @@ def test_odd_inputs_are_reported_by_path_over_grpc() -> None:
 
     assert failures == {"customHeaders.X", "nodeTaints[0]"}
     assert diffs >= {"count", "availabilityZones", "nodeLabels"}
+
+
+@pytest.mark.parametrize("value", ["", " ", ".", "..", "x/..", "/"])
+@pytest.mark.parametrize("token", SHAPES)
+def test_a_name_that_leads_to_another_path_is_refused(token: str, value: str) -> None:
+    """`..` sent a pool's body to the cluster's path, and its deletion was the cluster's."""
+    least = dict.fromkeys(SHAPES[token].required, "a")
+    names = [name for name in least if name != "location"]
+
+    async def ask(inputs: dict[str, Any]) -> set[str]:
+        async with serving(OddAzure()) as azure, driving(azure) as provider:
+            urn = f"urn:pulumi:test::odd::{token}::subject"
+            checked = await provider.ask("Check", urn=urn, news=inputs)
+            return {failure.property for failure in checked.failures}
+
+    assert run(ask(least)) == set()
+    assert run(ask(least | dict.fromkeys(names, value))) == set(names)
