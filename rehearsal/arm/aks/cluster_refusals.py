@@ -12,6 +12,7 @@ from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
     NAMING_RULES,
+    NOT_AN_ID,
     SPEC,
     SPEC_AND_WORDS,
     TOO_MANY_POOLS,
@@ -23,6 +24,7 @@ from rehearsal.arm.aks.refusals import (
     enumeration,
     invalid,
     missing,
+    not_an_id,
     not_like,
     of_stable_versions,
     outside,
@@ -74,6 +76,12 @@ def _node_group(case: Case) -> str:
 def _long_node_group(case: Case) -> Words | None:
     length = len(_node_group(case))
     return {"length": length} if length > clusters.LONGEST_NODE_GROUP else None
+
+
+def _node_group_there(case: Case) -> Words | None:
+    group = _node_group(case)
+    words = {"group": group, "subscription": case.subscription}
+    return words if group.lower() in case.others else None
 
 
 def _reserved_name(case: Case) -> Words | None:
@@ -158,6 +166,20 @@ def _overlap(case: Case) -> Words | None:
 def _same_names(case: Case) -> Words | None:
     names = [profile.get("name") for profile in case.at("properties.agentPoolProfiles") or ()]
     return next(({"name": name} for name in names if name and names.count(name) > 1), None)
+
+
+def _no_subnet_id(case: Case) -> Words | None:
+    pools = enumerate(case.at("properties.agentPoolProfiles") or ())
+    wrong = (
+        not_an_id(pool.get("vnetSubnetID"), f"properties.agentPoolProfiles[{index}].vnetSubnetID")
+        for index, pool in pools
+    )
+    return next(filter(None, wrong), None)
+
+
+def _no_identity_id(case: Case) -> Words | None:
+    identities = case.at("identity.userAssignedIdentities") or {}
+    return next(filter(None, (not_an_id(name, "") for name in identities)), None)
 
 
 def _too_many_pools(case: Case) -> Words | None:
@@ -355,6 +377,20 @@ ON_REQUEST: tuple[Rule, ...] = (
         only_new=True,
     ),
     Rule(
+        name="cluster-subnet-id",
+        summary="`vnetSubnetID` of an inline pool is a resource id.",
+        source="issue: hashicorp/terraform-provider-azurerm#1166 (2018)",
+        refuses=_no_subnet_id,
+        error=NOT_AN_ID,
+    ),
+    Rule(
+        name="cluster-identity-id",
+        summary="The names of `identity.userAssignedIdentities` are resource ids.",
+        source="issue: Azure/azure-cli#25401 (2023), MicrosoftDocs/azure-docs#112377, of web apps",
+        refuses=_no_identity_id,
+        error=NOT_AN_ID,
+    ),
+    Rule(
         name="cluster-pools-of-one-name",
         summary="Each pool in a cluster's body has a name of its own.",
         source=f"a pool's name is part of its id; {UNRECORDED}",
@@ -442,24 +478,29 @@ ON_RESULT: tuple[Rule, ...] = (
     Rule(
         name="cluster-node-group-own",
         summary="The node resource group is not the resource group of the cluster.",
-        source=f"{CODES}; {UNRECORDED}",
-        refuses=when(lambda case: _node_group(case).lower() == case.group.lower()),
+        source="issue: Azure/azure-cli#27215 (2023-08)",
+        refuses=lambda case: (
+            {"group": case.group} if _node_group(case).lower() == case.group.lower() else None
+        ),
         error=errors.of_aks(
-            "400 NodeResourceGroupSameAsResourceGroup: The node resource group cannot be the "
-            "resource group of the cluster."
+            "400 NodeResourceGroupSameAsResourceGroup: Node resource group '{group}' is the same "
+            "as ResourceGroup '{group}', which is not allowed, please provide a different node "
+            "resource group."
         ),
         target="nodeResourceGroup",
         only_new=True,
     ),
     Rule(
         name="cluster-node-group-there",
-        summary="AKS creates the node resource group: it must not exist.",
-        source=f"{CODES}; {UNRECORDED}",
-        refuses=lambda case: (
-            {"group": _node_group(case)} if _node_group(case).lower() in case.others else None
+        summary=(
+            "AKS creates the node resource group: it must not exist, and none of another cluster's "
+            "nodes either."
         ),
+        source="issue: hashicorp/terraform-provider-azurerm#7562 (2020-07), nebari-dev/nebari#483",
+        refuses=_node_group_there,
         error=errors.of_aks(
-            "400 NodeResourceGroupAlreadyExists: The node resource group {group} already exists."
+            "400 NodeResourceGroupAlreadyExists: Node resource group '{group}' under subscription "
+            "'{subscription}' already exists, please provide a new one."
         ),
         target="nodeResourceGroup",
         only_new=True,

@@ -64,9 +64,8 @@ def put(request: Request) -> Answer:
         location=location,
         api_version=request.api_version,
         today=request.offers.today,
-        others=[
-            group_resource.name.lower() for group_resource in request.store.of_type(groups.TYPE)
-        ],
+        subscription=request.backend.principal.subscription,
+        others=_groups(request),
     )
     refusals.judge(cluster_refusals.ON_REQUEST, case)
     place = name, group.name, location
@@ -113,6 +112,13 @@ def put(request: Request) -> Answer:
         # Responses to a PUT have it, those to a GET do not.
         profile.setdefault("nodeLabels", {})
     return operations.accepted(request, status, operation, location, answer)
+
+
+def _groups(request: Request) -> list[str]:
+    """Returns the names of all resource groups, with those of the nodes."""
+    names = [group.name for group in request.store.of_type(groups.TYPE)]
+    names += [each.properties["nodeResourceGroup"] for each in request.store.of_type(TYPE)]
+    return [name.lower() for name in names]
 
 
 def _inline_pools(

@@ -12,6 +12,7 @@ from rehearsal.arm.aks import local_dns
 from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
+    NOT_AN_ID,
     SPEC,
     SPEC_AND_WORDS,
     TOO_MANY_POOLS,
@@ -22,6 +23,7 @@ from rehearsal.arm.aks.refusals import (
     Words,
     enumeration,
     invalid,
+    not_an_id,
     not_like,
     of_stable_versions,
     outside,
@@ -327,6 +329,13 @@ def _too_many(case: Case) -> Words | None:
 
 # Rules that judge the request as it was sent.
 ON_REQUEST: tuple[Rule, ...] = (
+    Rule(
+        name="pool-subnet-id",
+        summary="`vnetSubnetID` is a resource id; Resource Manager refuses it, before AKS.",
+        source="issue: hashicorp/terraform-provider-azurerm#1166 (2018), of an inline pool",
+        refuses=lambda case: not_an_id(case.at("vnetSubnetID"), "properties.vnetSubnetID"),
+        error=NOT_AN_ID,
+    ),
     Rule(
         name="pool-name",
         summary=f"A pool name is {nodes.LINUX_POOL_NAME_RULE}.",

@@ -1,5 +1,6 @@
 """AKS's refusals as data: each rule has a check, its error, and its source."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -30,8 +31,10 @@ class Case:
     location: str
     api_version: str
     today: date
+    # The subscription of a cluster.
+    subscription: str = ""
     # Existing names in lower case: of the pools of a pool's cluster, or of the resource groups of a
-    # cluster's subscription.
+    # cluster's subscription, with those of nodes.
     others: Collection[str] = ()
     # The modes of a cluster's other pools.
     modes: Collection[str] = ()
@@ -210,6 +213,21 @@ CODES = "AKS's list of error codes (Go package apierror, Microsoft, 2021)"
 UNRECORDED = "the words are not on record"
 SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
 SPEC_AND_WORDS = f"{SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
+
+_RESOURCE_ID = re.compile(r"/(subscriptions|providers)/[^/]+/.+", re.IGNORECASE)
+NOT_AN_ID = errors.of_arm(
+    "400 LinkedInvalidPropertyId: Property id '{id}' at path '{path}' is invalid. Expect fully "
+    "qualified resource Id that start with '/subscriptions/{{subscriptionId}}' or "
+    "'/providers/{{resourceProviderNamespace}}/'."
+)
+
+
+def not_an_id(text: object, path: str) -> Words | None:
+    """Returns the words of `NOT_AN_ID`; None if the text is a resource id, or absent."""
+    if not text or _RESOURCE_ID.fullmatch(str(text)):
+        return None
+    return {"id": text, "path": path}
+
 
 MOST_POOLS = 100
 TOO_MANY_POOLS = errors.of_aks(

@@ -212,6 +212,13 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "InvalidParameter",
         "count was 9. It must be greater or equal to minCount:2 and less than or equal to",
     ),
+    # A name was taken where Azure wants an id.
+    (
+        "pool-subnet-id",
+        {"vnetSubnetID": "banana"},
+        "LinkedInvalidPropertyId",
+        "Property id 'banana' at path 'properties.vnetSubnetID' is invalid.",
+    ),
     (
         "pool-zones-numbers",
         {"availabilityZones": ["eastus-1"]},
@@ -441,9 +448,10 @@ def test_an_invalid_pool_is_refused(
     """Nearly all of these were taken, and a stack that had them was green here alone."""
     cluster = "flat" if "Windows" in str(sent.get("osType")) else "overlay"
     refused = put_pool(today, sent, cluster=cluster)
-    assert (refused.status, refused.body.get("code")) == (400, code), refused
-    assert words in refused.body["message"]
-    assert refused.body.get("target") == target(rule, sent)
+    error = refused.body.get("error", refused.body)
+    assert (refused.status, error.get("code")) == (400, code), refused
+    assert words in error["message"]
+    assert error.get("target") == target(rule, sent)
 
 
 @pytest.mark.parametrize(("sent", "source"), POOLS_TAKEN)
@@ -572,6 +580,19 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "InvalidRequestContent",
         "'type'",
     ),
+    (
+        "cluster-identity-id",
+        {"": {"identity": {"type": "UserAssigned", "userAssignedIdentities": {"banana": {}}}}},
+        "LinkedInvalidPropertyId",
+        "Property id 'banana' at path '' is invalid. Expect fully qualified resource Id that start "
+        "with '/subscriptions/{subscriptionId}' or '/providers/{resourceProviderNamespace}/'.",
+    ),
+    (
+        "cluster-subnet-id",
+        {"agentPoolProfiles": [POOL, {**POOL, "name": "two", "vnetSubnetID": "banana"}]},
+        "LinkedInvalidPropertyId",
+        "'properties.agentPoolProfiles[1].vnetSubnetID'",
+    ),
     ("cluster-pools-said", {"agentPoolProfiles": []}, "InvalidParameter", "agentPoolProfiles"),
     # The last one was made.
     (
@@ -624,7 +645,7 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "cluster-node-group-there",
         {"nodeResourceGroup": "Another"},
         "NodeResourceGroupAlreadyExists",
-        "",
+        "already exists, please provide a new one.",
     ),
     (
         "cluster-pools-most",
@@ -655,7 +676,7 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "cluster-node-group-own",
         {"nodeResourceGroup": "Refusals"},
         "NodeResourceGroupSameAsResourceGroup",
-        "",
+        "which is not allowed, please provide a different node resource group.",
     ),
     ("cluster-podCidr-range", network(**OVERLAY, podCidr="x"), "CidrStringParseError", "'x'"),
     (
@@ -941,6 +962,13 @@ def test_the_oidc_issuer_cannot_be_disabled(today: Azure) -> None:
     refused = put_cluster(today, {"oidcIssuerProfile": {"enabled": False}}, name)
     assert (refused.status, refused.body["code"]) == (400, "OIDCIssuerFeatureCannotBeDisabled")
     assert refused.body["message"] == "OIDC issuer feature cannot be disabled."
+
+
+def test_two_clusters_do_not_share_a_node_resource_group(today: Azure) -> None:
+    """`cluster-node-group-there`: the group of another cluster's nodes is there as well."""
+    assert put_cluster(today, {"nodeResourceGroup": "MC_shared"}, unique("one")).status == 201
+    other = put_cluster(today, {"nodeResourceGroup": "mc_SHARED"}, unique("other"))
+    assert (other.status, other.body["code"]) == (400, "NodeResourceGroupAlreadyExists")
 
 
 def test_the_driver_can_be_changed_to_none_where_the_old_tag_skipped_it() -> None:
