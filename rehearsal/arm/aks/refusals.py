@@ -64,7 +64,7 @@ class Rule:
     """One refusal of AKS."""
 
     name: str
-    # The rule for people, in docs/aks-as-recorded.md.
+    # The rule for people.
     summary: str
     # Where AKS's refusal is recorded or documented, and which parts of it are not.
     source: str

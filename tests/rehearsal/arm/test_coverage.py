@@ -1,4 +1,4 @@
-"""What the rehearsal does of AKS, row by row: each row has its test, and the page has each row.
+"""What the rehearsal does of AKS, row by row: each row has its test, and a page has what differs.
 
 `python -m tests.rehearsal.arm.test_coverage` writes the page anew.
 """
@@ -19,7 +19,7 @@ from rehearsal.arm.aks.refusals import Rule
 
 ROOT = Path(__file__).parents[3]
 TABLES = Path(__file__).with_name("coverage")
-PAGE = ROOT / "docs" / "aks-as-recorded.md"
+PAGE = ROOT / "docs" / "rehearsal-differences.md"
 
 # In the order of the page.
 PARTS = (
@@ -39,6 +39,8 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "exception": ("reason", "consequence"),
     "unknown": ("reason",),
 }
+# What the page lists.
+DIFFERS = ("exception", "unknown")
 # Refusals are rows already; each has its request there.
 RULES = (
     *pool_refusals.ON_REQUEST,
@@ -50,22 +52,15 @@ OF_RULES = "tests/rehearsal/arm/aks/test_refusals.py::test_each_rule_has_a_reque
 FIELDS = frozenset(["id", "aks", "source", "here", "reason", "consequence", "tests"])
 
 HEAD = """\
-# AKS as recorded
+# Where the rehearsal differs from AKS
 
-What AKS and Azure Resource Manager do, as far as a source says so, and what the rehearsal does
-about it. The tables in `tests/rehearsal/arm/coverage/` make this page, and name the test of each
-row that says "as recorded" or "as documented".
+The rehearsal's server does what AKS and Azure Resource Manager did in recordings, and what their
+pages say. This page lists the rest, from the tables in `tests/rehearsal/arm/coverage/`, which also
+have every other row, each with its source and its test.
 
-| here | what the rehearsal does |
-|---|---|
-| as recorded | what AKS did in recorded exchanges |
-| as documented | what a page, the source of a client, or an issue says of AKS |
-| exception | something else, with the reason and the consequence |
-| unknown | it takes the request as it is: no source says what AKS does |
-
-A recording comes with its number of exchanges and with the months in which they were made. Where
-nothing else is said, recordings are those of the Azure CLI and its extension aks-preview; "aso" are
-those of the Azure Service Operator.
+An **exception** is known to differ from AKS. What is **unknown** has no source: the request is
+taken as it is. Refusals stand in `rehearsal/arm/aks/*_refusals.py`, each with its source. Half
+of them have words of this project, since those of AKS are not on record.
 """
 
 
@@ -98,27 +93,28 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
 
 
 def page() -> str:
-    return "\n".join([HEAD, *(_section(part(name)) for name in PARTS if part(name).rows)])
+    return "\n".join([HEAD, *(_section(part(name)) for name in PARTS)])
 
 
 def _section(shown: Part) -> str:
     lines = [
         f"## {shown.title}",
         "",
-        "| row | what AKS does | source | here |",
-        "|---|---|---|---|",
-        *(f"| {' | '.join(_cells(row))} |" for row in shown.rows),
+        "| AKS | here |",
+        "|---|---|",
+        *(f"| {' | '.join(_cells(row))} |" for row in shown.rows if row["here"] in DIFFERS),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    here = row["here"]
-    if "reason" in row:
-        reason = f"**{here}**: {row['reason'].removesuffix('.')}"
-        here = ". ".join([reason, *filter(None, [row.get("consequence")])])
-    cells = [f"`{row['id']}`", row["aks"], row["source"], here]
-    return [" ".join(cell.replace("|", "\\|").split()) for cell in cells]
+    sentences = [row["reason"], *filter(None, [row.get("consequence")])]
+    here = f"**{row['here']}**: " + " ".join(map(_sentence, sentences))
+    return [" ".join(cell.replace("|", "\\|").split()) for cell in (row["aks"], here)]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
 @cache
