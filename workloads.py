@@ -36,7 +36,11 @@ def add_workloads(
     """Adds what the stack has on its cluster."""
     plugin_pools = stack.pools_of("device-plugin")
     provider = kubernetes.Provider(
-        "kubernetes", kubeconfig=cluster.kubeconfig, cluster_identifier=cluster.identifier
+        "kubernetes",
+        kubeconfig=cluster.kubeconfig,
+        cluster_identifier=cluster.identifier,
+        # Otherwise a change by kubectl makes every preview fail that would show it.
+        enable_patch_force=True,
     )
     # With the stack's own cluster its objects go by themselves, also where nobody answers any more.
     gone_with = cluster.managed_cluster if isinstance(cluster, AksCluster) else None

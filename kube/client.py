@@ -103,8 +103,8 @@ class Client:
             if not query["continue"]:
                 return items
 
-    async def post(self, path: str, body: Json) -> Json:
-        return _json(await self.request("POST", path, {}, body))
+    async def post(self, path: str, body: Json, **query: str) -> Json:
+        return _json(await self.request("POST", path, query, body))
 
     async def patch(self, path: str, body: Json, kind: str = MERGE, **query: str) -> Json:
         return _json(await self.request("PATCH", path, query, body, kind))

@@ -1,17 +1,22 @@
 """What is on a cluster, while the cluster changes: its certificates, its tags, and when it goes."""
 
 import base64
+from pathlib import Path
 
 import pytest
 import yaml
 
+from engine import Engine
+from rehearsal.cloud import Cloud
 from tests.bench import Bench
+from tests.cluster_bench import ClusterBench
 from tests.faults import Faults
 from tests.names import unique
 from tests.rehearsal.conftest import Azure
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
+IMAGE = "jsonpath={.spec.template.spec.containers[0].image}"
 CREDENTIALS = "listClusterUserCredential"
 # Of a group, and of a cluster.
 API_VERSIONS = ("2025-04-01", "2026-08-01")
@@ -41,6 +46,26 @@ def removed_by_hand(bench: Bench, path: str) -> None:
 def cluster_path(name: str) -> str:
     group = f"/resourceGroups/{name}"
     return f"{group}/providers/Microsoft.ContainerService/managedClusters/{name}"
+
+
+def test_what_kubectl_changes_is_found_and_restored_every_time(
+    engine: Engine, whole_cloud: Cloud, tmp_path: Path
+) -> None:
+    """Pulumi's first update of an object makes its fields Pulumi's. From then on a change by
+    kubectl was a conflict, and every preview with a refresh failed, that of a review too.
+    """
+    bench = ClusterBench(engine, whole_cloud, tmp_path).begin()
+    brought_up(bench)
+    plugin = ("--namespace", "gpu-resources", "daemonset/nvidia-device-plugin-daemonset")
+    image = bench.kubectl("get", *plugin, "-o", IMAGE)
+
+    for other in ("elsewhere.io/plugin:1", "elsewhere.io/plugin:2"):
+        bench.kubectl("set", "image", *plugin, f"nvidia-device-plugin-ctr={other}")
+        assert bench.changes("--refresh")["device-plugin"] == "update"
+        bench.pulumi("up", "--refresh", "--yes")
+        assert bench.kubectl("get", *plugin, "-o", IMAGE) == image
+
+    bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def test_rotated_certificates_change_only_the_provider(whole_bench: Bench) -> None:

@@ -39,7 +39,12 @@ pool = GpuNodePool(
         count=1,
     ),
 )
-provider = kubernetes.Provider("kubernetes", kubeconfig=cluster.kubeconfig)
+provider = kubernetes.Provider(
+    "kubernetes",
+    kubeconfig=cluster.kubeconfig,
+    # What kubectl has changed is shown in previews, and restored, instead of a field conflict.
+    enable_patch_force=True,
+)
 NvidiaDevicePlugin(
     "plugin",
     NvidiaDevicePluginArgs(pools=[PluginPoolArgs.of(pool)]),

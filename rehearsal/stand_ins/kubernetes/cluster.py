@@ -1,8 +1,9 @@
-"""A cluster's kinds, and its objects, which are written by server-side apply."""
+"""A cluster's kinds, and its objects: created as they are, and updated by server-side apply."""
 
-import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from kube.client import APPLY, CONFLICT, NOT_FOUND, ApiError, Client
 from provider_kit.serving import ProviderError
@@ -10,6 +11,7 @@ from rehearsal.stand_ins.kubernetes.objects import (
     PATCH_FORCE,
     Object,
     is_enabled,
+    metadata,
     name_of,
     namespace_of,
     wired,
@@ -18,9 +20,13 @@ from rehearsal.stand_ins.kubernetes.objects import (
 # Another resource of the same update may create the namespace or the kind meanwhile.
 _SECONDS_BEFORE_TRIES = (0.25, 0.5, 1.0, 2.0)
 
-# Field managers whose fields are taken over without a conflict: kubectl and Pulumi.
-_ADOPTED = ("before-first-apply", "kubectl", "pulumi-kubernetes", "pulumi-resource-kubernetes")
-_MANAGER = re.compile(r'conflict with "(?P<name>[^"]+)"')
+# The field manager of a new object. The first update takes its fields over.
+_CREATOR = "pulumi-kubernetes"
+_CREATORS = (_CREATOR, "pulumi-kubernetes.exe", "pulumi-resource-kubernetes")
+# How the field managers begin whose fields an update takes over, by operation.
+_TAKEN_OVER: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"Apply": ("kubectl",), "Update": ("kubectl", "before-first-apply", *_CREATORS)}
+)
 
 _CONFLICTS_EXPLAINED = (
     "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/"
@@ -43,19 +49,14 @@ class Kind:
     plural: str
     is_namespaced: bool
 
-    @property
-    def qualified(self) -> str:
-        """The name in the server's messages, such as `daemonsets.apps`."""
-        group = self.api_version.rpartition("/")[0]
-        return f"{self.plural}.{group}" if group else self.plural
-
 
 class Cluster:
     """A reachable cluster. Its methods raise ApiError if the server refuses."""
 
-    def __init__(self, client: Client, namespace: str) -> None:
+    def __init__(self, client: Client, namespace: str, *, patches_by_force: bool = False) -> None:
         self._client = client
         self.namespace = namespace
+        self._patches_by_force = patches_by_force
         self._kinds: dict[tuple[str, str], Kind] = {}
 
     async def close(self) -> None:
@@ -85,64 +86,65 @@ class Cluster:
         namespace = namespace_of(live) or "default"
         return await self._client.list(f"/api/v1/namespaces/{namespace}/{kind}", **query)
 
-    async def create(
-        self, inputs: Object, manager: str, rest: Callable[[float], Awaitable[None]]
-    ) -> Object:
+    async def create(self, inputs: Object, rest: Callable[[float], Awaitable[None]]) -> Object:
         for seconds in _SECONDS_BEFORE_TRIES:
             try:
-                return await self._create(inputs, manager)
+                return await self.post(inputs)
             except NoMatchError:
                 pass
             except ApiError as error:
                 if not is_missing_namespace(error):
                     raise
             await rest(seconds)
-        return await self._create(inputs, manager)
+        return await self.post(inputs)
+
+    async def post(self, inputs: Object, *, is_preview: bool = False) -> Object:
+        """Creates an object; returns it as the server stores it, or would in a preview."""
+        path = await self._collection(inputs)
+        query = {"fieldManager": _CREATOR} | _dry_run(is_preview=is_preview)
+        return await self._client.post(path, wired(inputs), **query)
 
     async def update(self, inputs: Object, manager: str, *, is_preview: bool) -> Object:
+        path = await self._path(inputs)
         # An apply would silently create an object that was deleted.
-        await self._client.get(await self._path(inputs))
-        return await self.apply(inputs, manager, is_preview=is_preview)
-
-    async def apply(self, inputs: Object, manager: str, *, is_preview: bool = False) -> Object:
-        """Applies an object; returns it as the server stores it, or would in a preview."""
-        force = is_enabled(inputs, PATCH_FORCE)
+        live = await self._client.get(path)
+        if not is_preview:
+            handed_over = {
+                "managedFields": _handed_over(_managed_fields(live), manager),
+                "resourceVersion": live["metadata"]["resourceVersion"],
+            }
+            await self._client.patch(path, {"metadata": handed_over})
+        force = (
+            self._patches_by_force
+            or is_enabled(inputs, PATCH_FORCE)
+            or (is_preview and _is_as_created(live))
+        )
+        query = {"fieldManager": manager, "force": str(force).lower()}
+        query |= _dry_run(is_preview=is_preview)
         try:
-            return await self._send(inputs, manager, is_preview=is_preview, force=force)
+            return await self._client.patch(path, wired(inputs), APPLY, **query)
         except ApiError as error:
             if error.status != CONFLICT:
                 raise
-            if not force and _are_adopted(error):
-                return await self._send(inputs, manager, is_preview=is_preview, force=True)
             raise ProviderError(
-                f"Server-Side Apply field conflict detected. See {_CONFLICTS_EXPLAINED} for "
-                "troubleshooting help.\nThe resource managed by field manager "
-                f'"{manager}" had an apply conflict: {error}\nThe annotation '
-                f'{PATCH_FORCE}: "true" takes the fields over.'
+                f"server-side apply field conflict detected, see {_CONFLICTS_EXPLAINED} for "
+                "troubleshooting help\nThe resource managed by field manager "
+                f'"{manager}" had an apply conflict: {error}'
             ) from error
 
     async def delete(self, inputs: Object) -> None:
         """Starts the deletion; dependent objects are deleted first."""
         await self._client.delete(await self._path(inputs), propagationPolicy="Foreground")
 
-    async def _create(self, inputs: Object, manager: str) -> Object:
-        # An apply would take over an existing object.
-        if await self.get(inputs) is not None:
-            kind = await self.kind_of(inputs)
-            raise ProviderError(f'{kind.qualified} "{name_of(inputs)}" already exists')
-        return await self.apply(inputs, manager)
-
-    async def _send(self, inputs: Object, manager: str, *, is_preview: bool, force: bool) -> Object:
-        query = {"fieldManager": manager, "force": str(force).lower()}
-        query |= {"dryRun": "All"} if is_preview else {}
-        return await self._client.patch(await self._path(inputs), wired(inputs), APPLY, **query)
-
-    async def _path(self, inputs: Object) -> str:
+    async def _collection(self, inputs: Object) -> str:
         kind = await self.kind_of(inputs)
         namespace = (
             f"/namespaces/{namespace_of(inputs) or self.namespace}" if kind.is_namespaced else ""
         )
-        return f"{_root(kind.api_version)}{namespace}/{kind.plural}/{name_of(inputs)}"
+        return f"{_root(kind.api_version)}{namespace}/{kind.plural}"
+
+    async def _path(self, inputs: Object) -> str:
+        return f"{await self._collection(inputs)}/{name_of(inputs)}"
 
     async def _discover(self, api_version: str) -> None:
         try:
@@ -167,8 +169,39 @@ def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _are_adopted(conflict: ApiError) -> bool:
-    """Whether a conflict is only with managers whose fields are taken over."""
-    causes = [cause.get("message", "") for cause in conflict.details.get("causes") or []]
-    managers = [match["name"] for match in map(_MANAGER.search, causes) if match]
-    return bool(managers) and all(name.startswith(_ADOPTED) for name in managers)
+def _dry_run(*, is_preview: bool) -> dict[str, str]:
+    return {"dryRun": "All"} if is_preview else {}
+
+
+def _managed_fields(live: Object) -> list[Object]:
+    return list(metadata(live).get("managedFields") or ())
+
+
+def _is_as_created(live: Object) -> bool:
+    """Whether Pulumi has not updated an object yet: a preview then shows what an update will do."""
+    return any(
+        entry["operation"] == "Update" and entry["manager"] in _CREATORS
+        for entry in _managed_fields(live)
+    )
+
+
+def _handed_over(entries: list[Object], manager: str) -> list[Object]:
+    """Returns an object's managed fields, with those that an update takes over as the manager's.
+
+    Its apply then also removes those that it does not have.
+    """
+    kept: list[Object] = []
+    own: Object | None = None
+    for entry in entries:
+        is_own = (entry["manager"], entry["operation"]) == (manager, "Apply")
+        is_taken = entry["manager"].startswith(_TAKEN_OVER[entry["operation"]])
+        if (is_own or is_taken) and not entry.get("subresource"):
+            fields = _united(own["fieldsV1"] if own else {}, entry["fieldsV1"])
+            own = {**entry, "manager": manager, "operation": "Apply", "fieldsV1": fields}
+        else:
+            kept.append(entry)
+    return [*kept, own] if own else kept
+
+
+def _united(fields: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _united(fields.get(name, {}), more.get(name, {})) for name in {**fields, **more}}

@@ -24,7 +24,6 @@ _FIXED = {
     "cluster": "",
     "context": "",
     "enableConfigMapMutable": "false",
-    "enablePatchForce": "false",
     "enableSecretMutable": "false",
     "enableServerSideApply": "true",
     "renderYamlToDirectory": "",
@@ -149,4 +148,5 @@ async def connect_cluster(arguments: Mapping[str, str]) -> Cluster:
     except BaseException:
         await client.close()
         raise
-    return Cluster(client, chosen.namespace)
+    by_force = arguments.get("enablePatchForce") == "true"
+    return Cluster(client, chosen.namespace, patches_by_force=by_force)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kube.client import FORBIDDEN, ApiError
+from kube.client import CONFLICT, FORBIDDEN, ApiError
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
@@ -33,14 +33,12 @@ class Lifecycle:
         if holds_unknown(inputs):
             return inputs
         try:
-            # An existing object may be deleted by the same update before.
-            if await self.cluster.get(inputs) is not None:
-                return inputs
-            live = await self.cluster.apply(inputs, manager_of({}), is_preview=True)
+            live = await self.cluster.post(inputs, is_preview=True)
         except NoMatchError:
             return inputs
         except ApiError as error:
-            if is_missing_namespace(error) or error.status == FORBIDDEN:
+            # An existing object may be deleted by the same update before.
+            if is_missing_namespace(error) or error.status in (FORBIDDEN, CONFLICT):
                 return inputs
             raise ProviderError(str(error)) from error
         return _without_status(live)
@@ -48,7 +46,7 @@ class Lifecycle:
     async def create(self, inputs: Object, within: float) -> Object:
         manager = manager_of({})
         try:
-            live = await self.cluster.create(inputs, manager, self._rest)
+            live = await self.cluster.create(inputs, self._rest)
         except NoMatchError as error:
             raise ProviderError(
                 f'creation of resource "{self.urn}" with kind {inputs["apiVersion"]}/'
