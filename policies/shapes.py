@@ -51,6 +51,7 @@ _OF_CLUSTERS = {
     "defaultNodePool": _POOL,
     "kubernetesVersion": TEXT,
     "location": TEXT,
+    "supportPlan": TEXT,
 }
 _OF_FEATURES = {
     "featureName": TEXT,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aksgpu.outcome import Cause
 from catalogue import rotation
-from catalogue.kubernetes import OFFICIAL
+from catalogue.kubernetes import LONG_TERM, OFFICIAL
 from catalogue.regions import plain
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class ExistingCluster:
     trouble: str
     pools: Mapping[str, ExistingPool]
     has_system_identity: bool = False
+    has_long_term_support: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +218,7 @@ def cluster(managed: "ManagedCluster") -> ExistingCluster:
         pools={str(pool.name): _pool(pool) for pool in pools},
         has_system_identity=managed.identity is not None
         and _text(managed.identity.type) == "SystemAssigned",
+        has_long_term_support=_text(properties.support_plan) == LONG_TERM,
     )
 
 

@@ -11,7 +11,7 @@ from settings import GpuPool, Settings, SystemNodePool
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
     """The answers for the cluster, and for each pool with another version than the cluster."""
     cluster = settings.cluster.kubernetes_version
-    present = facts.cluster if isinstance(facts.cluster, ExistingCluster) else None
+    present = _cluster(facts)
     about = About("version", key="cluster.kubernetesVersion")
     if settings.cluster.existing:
         version = f", {present.version}" if present and present.version else ""
@@ -45,10 +45,25 @@ def _answer(about: About, what: str, desired: str, actual: str, facts: Facts) ->
     if not desired:
         default = next((version.minor for version in facts.versions if version.is_default), "")
         return about.ok(f"AKS uses its default{f', {default}' if default else ''}")
-    return _offered(about, desired, facts.versions, facts.location)
+    present = _cluster(facts)
+    has_long_term_support = present is not None and present.has_long_term_support
+    return _offered(
+        about, desired, facts.versions, facts.location, has_long_term_support=has_long_term_support
+    )
 
 
-def _offered(about: About, desired: str, versions: Sequence[Version], here: str) -> Row:
+def _cluster(facts: Facts) -> ExistingCluster | None:
+    return facts.cluster if isinstance(facts.cluster, ExistingCluster) else None
+
+
+def _offered(
+    about: About,
+    desired: str,
+    versions: Sequence[Version],
+    here: str,
+    *,
+    has_long_term_support: bool,
+) -> Row:
     official = [each.minor for each in versions if each.is_official and not each.is_preview]
     advice = f"use one of {', '.join(official)}, or remove the setting"
     version = next((each for each in versions if _is_of(desired, each.minor)), None)
@@ -59,7 +74,7 @@ def _offered(about: About, desired: str, versions: Sequence[Version], here: str)
         patches = ", ".join(sorted(version.patches, reverse=True))
         what = f"Kubernetes {desired} is not offered in {here}, only {patches}"
         advice = f"use one of these, or {version.minor} for the newest"
-    elif not version.is_official:
+    elif not (version.is_official or has_long_term_support):
         what = f"Kubernetes {desired} is offered only with long-term support"
     if what or version is None:
         return about.problem(Cause.VERSION_NOT_OFFERED, what, advice)

@@ -1,19 +1,26 @@
 """Kubernetes has a version that AKS supports.
 
-The default is the oldest version that AKS supports, long-term support included. An existing cluster
-with an older version must still take changes, so the rule only advises. A version that is left out
-passes: AKS chooses one.
+The default is the oldest version with standard support. By default clusters with the support plan
+`AKSLongTermSupport` may have every version that AKS supports under it, and so may pools, which do
+not say what plan their cluster has. An existing cluster with an older version must still take
+changes, so the rule only advises. A version that is left out passes: AKS chooses one.
 """
 
 from pulumi_policy import ResourceValidationArgs
 
-from catalogue.kubernetes import ON_AKS, minor_version, written
+from catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS, minor_version, written
 from policies.pools import is_cluster, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
-# Older versions get no security fixes under any support plan.
-_LOWEST = min(filter(None, map(minor_version, ON_AKS)))
+
+def _oldest(plan: str) -> str:
+    """Returns the oldest version that AKS supports under a plan."""
+    versions = (minor_version(version) for version, known in ON_AKS.items() if plan in known.plans)
+    return written(min(filter(None, versions)))
+
+
+_MINIMUM, _LONG_TERM_MINIMUM = _oldest(OFFICIAL), _oldest(LONG_TERM)
 
 
 @ResourceRule(
@@ -25,7 +32,7 @@ _LOWEST = min(filter(None, map(minor_version, ON_AKS)))
         "minimum": {
             "type": "string",
             "pattern": r"^\d+\.\d+$",
-            "default": written(_LOWEST),
+            "default": _MINIMUM,
             "description": "The lowest allowed version, such as 1.34.",
         }
     },
@@ -36,19 +43,28 @@ def kubernetes_minimum_version(
     if is_cluster(args.resource_type):
         with unknowns.deferred():
             version = str(args.props.get("kubernetesVersion") or "")
-            yield from _compared("This cluster", version, settings)
+            least = settings["minimum"]
+            if args.props.get("supportPlan") == LONG_TERM:
+                least = _with_long_term_support(least)
+            yield from _compared("This cluster", version, least)
+    least = _with_long_term_support(settings["minimum"])
     yield from unknowns.each(
         pools_of(args.resource_type, args.props),
-        lambda pool: _compared(pool.label, pool.get("orchestratorVersion"), settings),
+        lambda pool: _compared(pool.label, pool.get("orchestratorVersion"), least),
     )
 
 
-def _compared(label: str, version: str, settings: Settings) -> Findings:
+def _with_long_term_support(minimum: str) -> str:
+    """Returns the minimum where the plan is, or may be, long-term support."""
+    return _LONG_TERM_MINIMUM if minimum == _MINIMUM else minimum
+
+
+def _compared(label: str, version: str, minimum: str) -> Findings:
     # Without a version AKS uses its default, which is newer.
     if not version:
         return
-    minor, least = minor_version(version), minor_version(settings["minimum"])
+    minor, least = minor_version(version), minor_version(minimum)
     if minor is None:
         yield f"{label} has the invalid version {version!r}. Use the form 1.35 or 1.35.2."
     elif least and minor < least:
-        yield f"{label} has Kubernetes {version}. Use {settings['minimum']} or newer."
+        yield f"{label} has Kubernetes {version}. Use {minimum} or newer."

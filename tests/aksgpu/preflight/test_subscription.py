@@ -77,6 +77,25 @@ def test_the_kubernetes_version_of_a_pool_is_checked() -> None:
     assert (odd.answer, odd.what) == ("ok", "the pool already has 1.34.99")
 
 
+def test_a_pool_of_a_cluster_with_long_term_support_may_have_its_versions() -> None:
+    """It was refused where the pack and AKS take it."""
+    cluster = ExistingCluster(
+        id="/c",
+        location="eastus",
+        version="1.33.2",
+        trouble="",
+        pools={},
+        has_long_term_support=True,
+    )
+    stack = stack_of(
+        resourceGroup={"name": "g", "existing": True},
+        cluster={"name": "c", "existing": True},
+        gpuPools=[T4 | {"kubernetesVersion": "1.32"}],
+    )
+    *_, row = versions.judge(stack, facts_with(versions=OFFERED, cluster=cluster))
+    assert (row.answer, row.what) == ("ok", "Kubernetes 1.32 is offered in eastus")
+
+
 def test_a_version_that_is_only_in_another_region_is_reported(place: Place) -> None:
     place.offer(versions=[{"location": "eastus", "offered": ["1.34"]}])
     result = place.ask(cluster={"kubernetesVersion": "1.36"})

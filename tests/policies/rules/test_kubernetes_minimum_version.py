@@ -2,13 +2,15 @@ import pytest
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from catalogue.kubernetes import ON_AKS
+from catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import CLUSTER, CPU, pool_cases
 
 # The oldest on AKS, by its table.
 LOWEST = next(iter(ON_AKS))
+# The oldest with standard support.
+SUPPORTED = next(version for version, known in ON_AKS.items() if OFFICIAL in known.plans)
 
 
 def test_unsupported_versions_are_reported() -> None:
@@ -16,7 +18,7 @@ def test_unsupported_versions_are_reported() -> None:
     # A cluster that is there goes on to take changes: AKS refuses new ones by itself.
     assert kubernetes_minimum_version.enforcement_level is EnforcementLevel.ADVISORY
     assert kubernetes_minimum_version.config_schema is not None
-    assert kubernetes_minimum_version.config_schema.properties["minimum"]["default"] == LOWEST
+    assert kubernetes_minimum_version.config_schema.properties["minimum"]["default"] == SUPPORTED
 
 
 @pool_cases(
@@ -46,6 +48,26 @@ def test_clusters(version: str, minimum: str, found: int) -> None:
     cluster = Resource(type=CLUSTER.type, properties={"kubernetesVersion": version})
     texts = findings(kubernetes_minimum_version, cluster, config={"minimum": minimum})
     assert mention(texts, [(version, minimum)] * found)
+
+
+@pytest.mark.parametrize(
+    ("plan", "version", "least"),
+    [
+        (None, LOWEST, SUPPORTED),
+        (OFFICIAL, LOWEST, SUPPORTED),
+        (None, SUPPORTED, None),
+        (LONG_TERM, LOWEST, None),
+        (LONG_TERM, "1.30", LOWEST),
+    ],
+)
+def test_a_cluster_is_judged_by_its_support_plan(
+    plan: str | None, version: str, least: str | None
+) -> None:
+    """The pack let a version pass which preflight, and AKS, refuse without long-term support."""
+    properties = {"kubernetesVersion": version, "supportPlan": plan}
+    cluster = Resource(type=CLUSTER.type, properties=properties)
+    texts = findings(kubernetes_minimum_version, cluster)
+    assert mention(texts, [(version, least)] if least else [])
 
 
 def test_a_version_that_is_not_known_yet_hides_no_other() -> None:
