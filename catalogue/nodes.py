@@ -104,6 +104,8 @@ FEWEST_PODS, MOST_PODS, ROOM_FOR_PODS = 10, 250, 30
 # The default of maxSurge: how many extra nodes AKS adds during an upgrade.
 DEFAULT_SURGE = "10%"
 # A number of nodes or a percentage of a pool, and what AKS takes for the bounds of upgrades.
+# The property of a cluster that lists its inline pools.
+INLINE_POOLS = "agentPoolProfiles"
 NUMBER_OF_NODES = re.compile(r"([0-9]{1,9})(%?)")
 DRAIN_MINUTES, MOST_DRAIN_MINUTES = 5, 1440
 MOST_SOAK_MINUTES = 30
@@ -111,6 +113,11 @@ UNDRAINABLE = ("Cordon", "Schedule")
 
 # The spot price that stands for the on-demand price, and the decimals of other prices.
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
+
+
+def has_been_read(pool: Mapping[str, Any]) -> bool:
+    """Whether an inline pool is as Azure gives it: a program leaves its power state out."""
+    return bool(pool.get("powerState"))
 
 
 def has_managed_gpus(pool: Mapping[str, Any]) -> bool:

@@ -15,9 +15,11 @@ from catalogue.headers import SPECIALIZED_IMAGE
 from catalogue.nodes import (
     ACCELERATOR_LABEL,
     DRIVERS,
+    INLINE_POOLS,
     MANAGED_GPU_TAG,
     POOL_LABEL,
     TAINT,
+    has_been_read,
     has_managed_gpus,
 )
 from catalogue.scheduling import UNKNOWN, Taint, Unknown
@@ -168,10 +170,22 @@ def _pools(resource: Json, cluster: str) -> Iterator[tuple[Json, Json]]:
         yield outputs, headers
     elif kind == "ManagedCluster":
         # Only the inline pools: each of the others has a resource with more details.
-        names = {str(pool.get("name")) for pool in mappings(inputs.get("agentPoolProfiles"))}
-        for pool in mappings(outputs.get("agentPoolProfiles")):
+        names = {str(pool.get("name")) for pool in _inline_pools(resource, inputs)}
+        for pool in mappings(outputs.get(INLINE_POOLS)):
             if str(pool.get("name")) in names:
                 yield pool, headers
+
+
+def _inline_pools(cluster: Json, inputs: Json) -> Iterator[Json]:
+    """The pools that the program has in its cluster.
+
+    A refresh adds every other pool of the cluster to this list, as Azure has it. Where the program
+    ignores changes of the list, they stay there, even after the pools themselves are deleted.
+    """
+    is_kept = INLINE_POOLS in sequence(cluster.get("ignoreChanges"))
+    for pool in mappings(inputs.get(INLINE_POOLS)):
+        if not (is_kept and has_been_read(pool)):
+            yield pool
 
 
 def _version(resource: Json, cluster: str) -> str:

@@ -18,6 +18,8 @@ from pulumi.runtime.rpc import UNKNOWN
 from aksgpu.review.masking import clean
 from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
+from catalogue.nodes import INLINE_POOLS, has_been_read
+from catalogue.shapes import mappings, sequence
 from policies.pools import PoolNames, inline_pool_names, standalone_pool_names
 
 # What the engine's operations mean for a resource. A replacement has three steps; two are ignored.
@@ -27,7 +29,6 @@ _KINDS: Mapping[str, ChangeKind] = {
 }
 _RELEVANT = frozenset({*_KINDS, "same"})
 _STACK = "pulumi:pulumi:Stack"
-_INLINE = "agentPoolProfiles"
 
 # The policy SDK reports a rule that needs a value unknown before the update as a finding with this
 # message, always with the level advisory.
@@ -68,10 +69,21 @@ def _pool_names(state: StepEventStateMetadata | None) -> Iterator[PoolNames]:
         yield names
 
 
+def _left_by_refreshes(step: Step) -> Iterator[PoolNames]:
+    """The pools that a refresh has added to a cluster whose program ignores its list of pools.
+
+    They stay in the list even after they are deleted.
+    """
+    before, after = (sequence(inputs_of(state).get(INLINE_POOLS)) for state in (step.old, step.new))
+    for pool in mappings(after):
+        if has_been_read(pool) and pool in before:
+            yield from filter(None, [inline_pool_names(inputs_of(step.new), pool)])
+
+
 def _without_pools(
     state: StepEventStateMetadata | None, pools: Collection[PoolNames]
 ) -> StepEventStateMetadata | None:
-    profiles = inputs_of(state).get(_INLINE)
+    profiles = inputs_of(state).get(INLINE_POOLS)
     if not state or not isinstance(profiles, list):
         return state
     remaining = [
@@ -81,7 +93,7 @@ def _without_pools(
         or inline_pool_names(inputs_of(state), profile) not in pools
     ]
     result = copy(state)
-    result.inputs = {**inputs_of(state), _INLINE: remaining}
+    result.inputs = {**inputs_of(state), INLINE_POOLS: remaining}
     return result
 
 
@@ -118,17 +130,18 @@ class PreviewResult:
 
     @property
     def steps(self) -> dict[str, Step]:
-        """What happens to each resource. Clusters do not list pools that are resources."""
+        """What happens to each resource. Clusters list the pools of the program alone."""
         before = {pool for step in self._steps.values() for pool in _pool_names(step.old)}
         after = before | {pool for step in self._steps.values() for pool in _pool_names(step.new)}
-        return {
-            urn: replace(
+        shown = {}
+        for urn, step in self._steps.items():
+            left = set(_left_by_refreshes(step))
+            shown[urn] = replace(
                 step,
-                old=_without_pools(step.old, before),
-                new=_without_pools(step.new, after),
+                old=_without_pools(step.old, before | left),
+                new=_without_pools(step.new, after | left),
             )
-            for urn, step in self._steps.items()
-        }
+        return shown
 
     @property
     def changes(self) -> list[Change]:

@@ -82,6 +82,29 @@ def test_pools_of_other_programs_and_clusters_are_not_expected() -> None:
 
 
 @pytest.mark.parametrize(
+    ("ignored", "read", "names"),
+    [
+        (["agentPoolProfiles"], {"powerState": {"code": "Running"}}, set()),
+        (["agentPoolProfiles"], {}, {"drop"}),
+        ([], {"powerState": {"code": "Running"}}, {"drop"}),
+    ],
+)
+def test_a_deleted_pool_that_a_refresh_has_left_is_not_expected(
+    ignored: list[str], read: dict[str, Any], names: set[str]
+) -> None:
+    """Who took a pool out of the stack file was told for ever that it has no nodes."""
+    profiles = [{"name": "drop", "vmSize": "Standard_NC8as_T4_v3", "count": 1, **read}]
+    cluster = {
+        "type": "azure-native:containerservice:ManagedCluster",
+        "id": "/subscriptions/s/managedClusters/one",
+        "ignoreChanges": ignored,
+        "inputs": {"agentPoolProfiles": profiles},
+        "outputs": {"agentPoolProfiles": profiles},
+    }
+    assert set(expected([cluster], {"clusterName": "one"}, "mend").names) == names
+
+
+@pytest.mark.parametrize(
     ("more", "gpu_stack"),
     [
         ({"gpuProfile": {"driver": "None"}}, "none"),

@@ -104,6 +104,32 @@ def test_a_standalone_pool_is_not_also_inline() -> None:
     assert [lost.kind for lost in lost_pools("dev", preview.steps.values(), [])] == ["forget"]
 
 
+def test_a_deleted_pool_that_a_refresh_has_left_is_not_counted() -> None:
+    """A stack with one GPU node was said to have two, for ever."""
+    names = {"resourceGroupName": "g", "resourceName": "Aks"}
+    system = {"name": "system", "vmSize": T4, "count": 1}
+    left = {"name": "drop", "vmSize": T4, "count": 1, "powerState": {"code": "Running"}}
+    cluster = {**names, "agentPoolProfiles": [system, left]}
+    (count,) = count_gpus(
+        seen(step("same", "cluster", cluster, cluster, kind=CLUSTER)).steps.values()
+    )
+    assert count.gpus_before == count.gpus_after == Span(Fraction(1), Fraction(1))
+
+    # A program that says a power state itself has a pool of its own.
+    (count,) = count_gpus(
+        seen(
+            step(
+                "update",
+                "cluster",
+                {**names, "agentPoolProfiles": [system]},
+                {**names, "agentPoolProfiles": [system, left]},
+                kind=CLUSTER,
+            )
+        ).steps.values()
+    )
+    assert count.gpus_after == Span(Fraction(2), Fraction(2))
+
+
 def test_a_resource_name_may_contain_separators_of_a_urn() -> None:
     (change,) = seen(step("create", "a::b$c", None, {})).changes
     assert change.resource.name == "a::b$c"
