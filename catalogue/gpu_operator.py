@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue.device_plugin import GPU_TOLERATION
-from catalogue.mistakes import Mistake, property_path
+from catalogue.mistakes import Mistake, property_path, shown
 from catalogue.scheduling import tolerations
 
 # When the facts here were true.
@@ -120,28 +120,27 @@ def _contradiction(
     here = path
     for key in keys:
         if not isinstance(users, Mapping):
-            yield Mistake(here, f"cannot be {users!r}: the chart has a map here")
+            yield Mistake(here, f"cannot be {shown(users)}: the chart has a map here")
             return
         if key not in users:
             return
         users, here = users[key], property_path(here, key)
     if isinstance(wanted, list):
         if not isinstance(users, list | tuple):
-            yield Mistake(here, f"cannot be {users!r}: the chart has a list here")
+            yield Mistake(here, f"cannot be {shown(users)}: the chart has a list here")
     # In Helm's templates a text such as "false" is true.
     elif users != wanted or type(users) is not type(wanted):
         yield Mistake(here, _why(here, driver, users, wanted))
 
 
 def _why(path: str, driver: str, users: Any, wanted: Any) -> str:
-    written = str(wanted).lower() if isinstance(wanted, bool) else wanted
     if path.endswith("migManager.enabled"):
         because = "AKS partitions the GPUs of pools with a MIG profile, and MIG manager undoes that"
     elif path.endswith("deployCR"):
         because = "the GPUs of this stack need the ClusterPolicy, and no GPUCluster beside it"
     else:
-        because = f"gpuOperator.driver: {driver} requires {written}"
-    return f"is {users!r}, but {because}: remove it"
+        because = f"gpuOperator.driver: {driver} requires {shown(wanted)}"
+    return f"is {shown(users)}, but {because}: remove it"
 
 
 def _required(driver: str, *, has_mig: bool) -> dict[str, Any]:

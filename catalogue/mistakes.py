@@ -14,6 +14,15 @@ class Mistake(NamedTuple):
         return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
+def shown(value: object) -> str:
+    """Returns a value as a message repeats it, in the notation of YAML and JSON."""
+    return (
+        repr(value)
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, default=repr)
+    )
+
+
 def property_path(whole: str, *parts: int | str) -> str:
     """Returns a property path as Pulumi writes it: gpuPools[1].vmSize, labels["a/b"].
 

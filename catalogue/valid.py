@@ -56,7 +56,7 @@ def one_of(*choices: str) -> Rule:
     *most, last = map(repr, choices)
     rule = wrong_if(
         lambda value, _: value is not None and value not in choices,
-        f"input should be {', '.join(most)} or {last}, not {{!r}}",
+        f"must be {', '.join(most)} or {last}, not {{!r}}",
     )
     _CHOICES[rule] = choices
     return rule
@@ -72,11 +72,11 @@ def between(lowest: int, highest: int) -> Sequence[Rule]:
     return (
         wrong_if(
             lambda value, _: value is not None and value < lowest,
-            f"input should be greater than or equal to {lowest}, not {{!r}}",
+            f"must be at least {lowest}, not {{!r}}",
         ),
         wrong_if(
             lambda value, _: value is not None and value > highest,
-            f"input should be less than or equal to {highest}, not {{!r}}",
+            f"must be at most {highest}, not {{!r}}",
         ),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import clusters, gpu_operator, kubernetes, networks, resource_groups, tags
+from catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups, tags
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
 from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 from catalogue.valid_pools import (
@@ -19,8 +19,11 @@ from catalogue.valid_pools import (
     channel_conflict,
 )
 
-_REGION = "[a-z0-9]+"
-_NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
+_REGION = re.compile("[a-z0-9]+")
+_NAMESPACE = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+_NAMESPACE_RULE = (
+    "1 to 63 lowercase letters, digits and '-', starting and ending with a letter or digit"
+)
 
 
 def _require_name_of_existing(kind: str) -> Rule:
@@ -30,19 +33,22 @@ def _require_name_of_existing(kind: str) -> Rule:
     )
 
 
-def _matches_pattern(pattern: str) -> Rule:
-    escaped = pattern.replace("{", "{{").replace("}", "}}")
-    return matches(re.compile(pattern), f"string should match pattern '^{escaped}$', not {{!r}}")
+def _check_region(region: str, _: Values) -> str | None:
+    if _REGION.fullmatch(region):
+        return None
+    if _REGION.fullmatch(name := regions.plain(region)):
+        return f"{region!r} is not the short name of a region: use {name}"
+    return f"{region!r} is not a region: use a short name, such as westeurope"
 
 
 def _check_cidr(text: str | None, _: Values) -> str | None:
-    if text is None:
+    if text is None or networks.network(text):
         return None
     try:
-        ipaddress.ip_network(text)
-    except ValueError as error:
-        return f"{error}: use CIDR notation, such as 10.0.0.0/16"
-    return None
+        whole = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return f"{text!r} is not an IP range: use CIDR notation, such as 10.0.0.0/16"
+    return f"{text} is an address inside a range: use the whole range, {whole}"
 
 
 def _check_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
@@ -83,10 +89,9 @@ def _check_dns_service_ip(address: str | None, network: Values) -> str | None:
 
 
 def _check_free_address(address: str, services: str) -> str | None:
-    try:
-        ip, network = ipaddress.ip_address(address), ipaddress.ip_network(services)
-    except ValueError as error:
-        return str(error)
+    ip, network = networks.address(address), ipaddress.ip_network(services)
+    if ip is None:
+        return f"{address!r} is not an IP address: use one in {services}"
     if ip not in network:
         return f"{address} is not in serviceCidr, {services}"
     if ip in (network.network_address + 1, network.broadcast_address):
@@ -125,6 +130,7 @@ RESOURCE_GROUP: Rules = MappingProxyType(
     {
         "name": (_GROUP_NAME, _require_name_of_existing("resource group")),
         "resourceGroupName": (_GROUP_NAME,),
+        "location": (_check_region,),
         "tags": (tags.check,),
     }
 )
@@ -133,6 +139,7 @@ CLUSTER: Rules = MappingProxyType(
     {
         "name": (_CLUSTER_NAME, _require_name_of_existing("cluster")),
         "clusterName": (_CLUSTER_NAME,),
+        "location": (_check_region,),
         "tags": (tags.check,),
         "dnsPrefix": (_check_dns_prefix,),
         "kubernetesVersion": (KUBERNETES_VERSION,),
@@ -261,7 +268,9 @@ NETWORK: Rules = MappingProxyType(
 DEVICE_PLUGIN: Rules = MappingProxyType(
     {
         "edition": (one_of("today", "article"),),
-        "namespace": (_matches_pattern(_NAMESPACE),),
+        "namespace": (
+            matches(_NAMESPACE, f"{{!r}} is not a valid namespace: use {_NAMESPACE_RULE}"),
+        ),
         "createNamespace": (
             lambda creates, plugin: (
                 f"the namespace {plugin['namespace']} exists in every cluster: set "
@@ -290,7 +299,7 @@ PLUGIN_POOL: Rules = MappingProxyType(
                 lambda name, pool: pool.get("sharing") and not (name or pool.get("poolName")),
                 "is required with sharing if poolName is an output: the DaemonSet is named by it",
             ),
-            _matches_pattern(_NAMESPACE),
+            matches(_NAMESPACE, f"{{!r}} is not a valid name: use {_NAMESPACE_RULE}"),
         ),
     }
 )
@@ -324,19 +333,13 @@ GPU_OPERATOR: Rules = MappingProxyType(
 )
 
 SAMPLE_JOB: Rules = MappingProxyType(
-    {
-        "image": (
-            wrong_if(
-                lambda image, _: not image, "string should have at least 1 character, not {!r}"
-            ),
-        )
-    }
+    {"image": (wrong_if(lambda image, _: not image, "is empty: name an image, or remove it"),)}
 )
 
 # The top-level keys of a stack file.
 STACK: Rules = MappingProxyType(
     {
-        "location": (_matches_pattern(_REGION),),
+        "location": (_check_region,),
         "gpuStack": (GPU_STACK,),
         "gpuTaint": (GPU_TAINT,),
         "managedGpuFeature": (one_of("assume", "register"),),

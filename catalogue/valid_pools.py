@@ -351,7 +351,7 @@ TIME_SLICING: Rules = MappingProxyType(
     {
         "replicas": (
             wrong_if(
-                lambda replicas, _: type(replicas) is not int, "should be a whole number, not {!r}"
+                lambda replicas, _: type(replicas) is not int, "must be a whole number, not {!r}"
             ),
             wrong_if(
                 lambda replicas, _: replicas < 2,

@@ -96,7 +96,7 @@ def chosen(
         if key not in table:
             await hooks.registered()
             choices = ", ".join(map(repr, table))
-            refuse(component, [Mistake(path, f"input should be one of {choices}, not {key!r}")])
+            refuse(component, [Mistake(path, f"must be one of {choices}, not {key!r}")])
         return table[key]
 
     return pulumi.Output.from_input(key).apply(choice)

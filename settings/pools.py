@@ -1,5 +1,6 @@
 """The node pools of a stack file: system pools and GPU pools."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
@@ -15,11 +16,15 @@ from catalogue.valid_pools import (
     WARNINGS,
     version_conflict,
 )
-from settings.section import Section, as_azure_spells_it, context_of
+from settings.section import Section, as_azure_spells_it, context_of, must_be
 
 
 def _parse_headers(value: Any) -> Any:
-    return dict(parse(value)) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return dict(parse(value))
+    if isinstance(value, Mapping | None):
+        return value
+    raise ValueError(must_be("a map, or a string such as a=b,c=d", value))
 
 
 # A map, or a string as the Azure CLI takes it: a=b,c=d.

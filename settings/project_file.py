@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
-from settings.reading import PROJECT
+from settings.reading import PROJECT, WORDS
 from settings.yaml_text import NoYamlError, Values, composed, decoded
 
 
@@ -102,11 +102,11 @@ def _mistakes(path: str, declared: Mapping[str, Any], value: Any) -> Iterator[Mi
 
 
 _WORDS = {
-    "array": "a list",
-    "boolean": "true or false",
-    "integer": "a whole number",
-    "object": "a map",
-    "string": "a string",
+    "array": WORDS["list"],
+    "boolean": WORDS["bool"],
+    "integer": WORDS["int"],
+    "object": WORDS["dict"],
+    "string": WORDS["string"],
 }
 
 

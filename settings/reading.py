@@ -1,24 +1,36 @@
 """Reads the configuration of a stack. Reports all mistakes at once, each by its key."""
 
-import difflib
 import json
 import typing
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from catalogue.mistakes import Mistake, property_path
+from catalogue.mistakes import Mistake, property_path, shown
 from settings.model import Settings
 from settings.pools import SystemPool
 from settings.secrets import Secrets
-from settings.section import Context, RefusedError, Section
+from settings.section import Context, RefusedError, Section, must_be
 
 PROJECT = "aks-gpu"
 _NO_SECRETS = Secrets(str, ())
+# What a value must be, by the first word of pydantic's types of errors.
+WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "bool": "true or false",
+        "dict": "a map",
+        "float": "a number",
+        "int": "a whole number",
+        "list": "a list",
+        "model": "a map of keys",
+        "string": "a string",
+    }
+)
 
 
 class SettingsError(Exception):
@@ -106,25 +118,30 @@ def _reason(error: ErrorDetails) -> str:
         case "missing":
             return "is required"
         case "extra_forbidden":
-            known = _known_keys(error["loc"][:-1])
-            near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}"
-            return f"is not a key of a stack file: {hint}"
-        case "string_type" if isinstance(error["input"], int | float):
-            return f"input should be a string, not {error['input']!r}: use '{error['input']}'"
+            return _unknown_key(_section_at(error["loc"][:-1]), str(error["loc"][-1]))
         case "value_error":
             return error["msg"].removeprefix("Value error, ")
-        case _:
-            reason = error["msg"][0].lower() + error["msg"][1:]
-            return f"{reason}, not {error['input']!r}"
+        case kind:
+            value = error["input"]
+            reason = must_be(WORDS[kind.partition("_")[0]], value)
+            is_number = kind == "string_type" and isinstance(value, int | float)
+            return f"{reason}: use '{shown(value)}'" if is_number else reason
 
 
-def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+def _unknown_key(section: type[Section], key: str) -> str:
+    if key in Settings.known_keys():
+        return f"is not a key of this section, but of the stack: use {PROJECT}:{key}"
+    near = section.nearest_key(key)
+    hint = f"did you mean {near}?" if near else f"use one of {', '.join(section.known_keys())}"
+    return f"is not a key of a stack file: {hint}"
+
+
+def _section_at(location: tuple[int | str, ...]) -> type[Section]:
     section: type[Section] = Settings
     for part in location:
         if isinstance(part, str):
             section = _sections(section)[part]
-    return [str(field.alias) for field in section.model_fields.values()]
+    return section
 
 
 def _sections(section: type[Section]) -> dict[str, type[Section]]:

@@ -1,5 +1,6 @@
 """The base class of all sections of a stack file."""
 
+import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,12 +10,14 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
-from catalogue.mistakes import Mistake
+from catalogue.mistakes import Mistake, shown
 from catalogue.nodes import OLD_KEYS, OLD_SPELLINGS, renamed, spelling
 from catalogue.valid import Rules, property_mistakes
 
 Value = TypeVar("Value")
 
+# How similar a misspelled key is to the right one; tags is not near taints.
+_SIMILAR = 0.65
 # The key of a field. Each value is checked beside all before it, so each name is asked for often.
 _key = cache(to_camel)
 
@@ -44,6 +47,13 @@ def context_of(info: ValidationInfo) -> Context:
     return info.context if isinstance(info.context, Context) else Context()
 
 
+def must_be(kind: str, value: Any) -> str:
+    """Returns the reason of a value that is of another kind."""
+    if value in (None, ""):
+        return f"is empty: it must be {kind}"
+    return f"must be {kind}, not {shown(value)}"
+
+
 def as_azure_spells_it(value: Any, info: ValidationInfo) -> Any:
     """Replaces an old spelling, with a notice."""
     if not isinstance(value, str) or value not in OLD_SPELLINGS:
@@ -68,16 +78,39 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
+    def _read_misspelled_keys(cls, values: Any) -> Any:
+        """Gives the value of a misspelled key also to the key that it is taken for.
+
+        So it is one mistake: the right key is neither missing nor without a value.
+        """
+        if not isinstance(values, Mapping):
+            return values
+        unknown = [key for key in values if key not in cls.known_keys()]
+        taken_for = {cls.nearest_key(key): values[key] for key in unknown}
+        return {key: value for key, value in taken_for.items() if key} | dict(values)
+
+    @model_validator(mode="before")
+    @classmethod
     def _rename_old_keys(cls, values: Any, info: ValidationInfo) -> Any:
         """Replaces the old names of keys, with a notice."""
         if not isinstance(values, Mapping):
             return values
         # Beside the new name, the old one is an unknown key.
-        new_keys = {str(field.alias) for field in cls.model_fields.values()} - values.keys()
+        new_keys = set(cls.known_keys()) - values.keys()
         old_keys = {key: OLD_KEYS[key] for key in values if OLD_KEYS.get(key) in new_keys}
         for old, new in old_keys.items():
             context_of(info).notices.append(renamed(old, new))
         return {old_keys.get(key, key): value for key, value in values.items()}
+
+    @classmethod
+    def known_keys(cls) -> list[str]:
+        return [str(field.alias) for field in cls.model_fields.values()]
+
+    @classmethod
+    def nearest_key(cls, key: str) -> str | None:
+        """Returns the key that an unknown one is taken for."""
+        near = difflib.get_close_matches(key, cls.known_keys(), n=1, cutoff=_SIMILAR)
+        return near[0] if near else None
 
     @field_validator("*")
     @classmethod

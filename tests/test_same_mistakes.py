@@ -341,6 +341,22 @@ def test_each_wrong_entry_of_a_map_is_a_mistake_of_its_own() -> None:
     ]
 
 
+@pytest.mark.parametrize("make", [group, cluster])
+def test_components_report_the_long_name_of_a_region_as_a_stack_file(
+    deploy: Deploy, make: Callable[..., object]
+) -> None:
+    """`West Europe` was refused in a stack file by a pattern, and taken by every component."""
+    with pytest.raises(SettingsError) as in_stack_file:
+        load({"aks-gpu:location": "West Europe"}, pytest.fail)
+
+    def program() -> None:
+        with pytest.raises(pulumi.InputPropertiesError) as refused:
+            make(location="West Europe")
+        assert str(refused.value) == f"it: {in_stack_file.value}"
+
+    assert not deploy(program).registered
+
+
 @pytest.mark.parametrize("make", [group, cluster, gpu_pool, further_system_pool])
 @pytest.mark.parametrize(
     "tags", [{"a/b": "hidden"}, {"a": "hidden" * 50}, {"a": "b", "c" * 513: ""}]
@@ -410,12 +426,12 @@ def test_all_mistakes_of_a_component_are_reported_at_once(deploy: Deploy) -> Non
         with pytest.raises(pulumi.InputPropertiesError) as refused:
             cluster(sku_tier="Gold", network=network, system_pool=pool)
         assert str(refused.value).splitlines() == [
-            "it: skuTier: input should be 'Free', 'Standard' or 'Premium', not 'Gold'",
-            "it: systemPool.zones[0]: input should be '1', '2' or '3', not '4'",
-            "it: systemPool.gpuStack: input should be 'device-plugin', 'managed', "
+            "it: skuTier: must be 'Free', 'Standard' or 'Premium', not 'Gold'",
+            "it: systemPool.zones[0]: must be '1', '2' or '3', not '4'",
+            "it: systemPool.gpuStack: must be 'device-plugin', 'managed', "
             "'operator', 'specialized-image' or 'none', not 'x'",
-            "it: network.mode: input should be 'overlay' or 'subnet', not 'x'",
-            "it: network.podCidr: 'here' does not appear to be an IPv4 or IPv6 network: use CIDR "
+            "it: network.mode: must be 'overlay' or 'subnet', not 'x'",
+            "it: network.podCidr: 'here' is not an IP range: use CIDR "
             "notation, such as 10.0.0.0/16",
         ]
 

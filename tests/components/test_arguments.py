@@ -85,7 +85,7 @@ def test_a_value_of_an_output_is_validated_when_it_is_known(deploy: Deploy) -> N
         system_pool=pool,
         network=network,
     )
-    with pytest.raises(pulumi.InputPropertiesError, match=r"cluster: network\.mode: input should"):
+    with pytest.raises(pulumi.InputPropertiesError, match=r"cluster: network\.mode: must be"):
         deploy(lambda: components.AksCluster("cluster", args))
 
 

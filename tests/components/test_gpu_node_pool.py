@@ -298,7 +298,7 @@ def test_a_taint_from_an_output_must_be_a_known_one(deploy: Deploy) -> None:
     late = pulumi.Output.from_input("nvidia.com/gpu")
     [taint] = pool_of(deploy, gpu_taint=late).inputs["nodeTaints"]
     assert taint == "nvidia.com/gpu=present:NoSchedule"
-    with pytest.raises(pulumi.InputPropertiesError, match="gpuTaint: input should be"):
+    with pytest.raises(pulumi.InputPropertiesError, match="gpuTaint: must be"):
         pool_of(deploy, gpu_taint="gpu")
 
 

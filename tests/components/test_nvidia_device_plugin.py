@@ -333,12 +333,12 @@ def test_an_existing_namespace_can_be_used(deploy: Deploy) -> None:
     [
         (
             {"edition": "yesterday"},
-            ["edition: input should be 'today' or 'article', not 'yesterday'"],
+            ["edition: must be 'today' or 'article', not 'yesterday'"],
         ),
         ({"pools": []}, ["pools: no pool has the GPU stack 'device-plugin'"]),
         (
             {"edition": "x", "pools": []},
-            ["edition: input should be 'today' or 'article', not 'x'", "pools: no pool"],
+            ["edition: must be 'today' or 'article', not 'x'", "pools: no pool"],
         ),
         (
             {
@@ -383,7 +383,7 @@ def test_an_existing_namespace_can_be_used(deploy: Deploy) -> None:
             },
             [
                 "pools[0].migStrategy: applies only to partitioned GPUs",
-                "pools[1].migStrategy: input should be 'single' or 'mixed', not 'both'",
+                "pools[1].migStrategy: must be 'single' or 'mixed', not 'both'",
                 "pools[2].sharing: shares nvidia.com/gpu, but with migStrategy: mixed",
                 "pools[2].sharing.timeSlicing.replicas: is 1, which shares nothing",
                 "pools[3].sharing: is a setting of the device plugin of gpuStack: device-plugin",

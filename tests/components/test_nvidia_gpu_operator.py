@@ -128,31 +128,31 @@ def test_mig_manager_does_not_change_the_partitions_of_aks(deploy: Deploy) -> No
 
 
 MISTAKES: list[tuple[dict[str, Any], list[str]]] = [
-    ({"driver": "nvidia"}, ["driver: input should be 'aks' or 'operator', not 'nvidia'"]),
+    ({"driver": "nvidia"}, ["driver: must be 'aks' or 'operator', not 'nvidia'"]),
     ({"version": "26.7.0"}, ["version: '26.7.0' is not a version of the chart: use the form v"]),
     ({"version": "v26.x"}, ["version: 'v26.x' is not a version"]),
-    ({"timeout_seconds": 0}, ["timeoutSeconds: input should be greater than or equal to 1"]),
+    ({"timeout_seconds": 0}, ["timeoutSeconds: must be at least 1"]),
     ({"pools": []}, ["pools: no pool has the GPU stack 'operator'"]),
     (
         {"values": {"driver": {"enabled": True}, "toolkit": {"enabled": True}}},
-        ["values.driver.enabled: is True", "values.toolkit.enabled: is True"],
+        ["values.driver.enabled: is true", "values.toolkit.enabled: is true"],
     ),
     ({"values": {"driver": {"enabled": "false"}}}, ["values.driver.enabled: is 'false'"]),
-    ({"values": {"driver": None}}, ["values.driver: cannot be None: the chart has a map"]),
+    ({"values": {"driver": None}}, ["values.driver: cannot be null: the chart has a map"]),
     ({"values": {"operator": {"runtimeClass": "nvidia"}}}, ["values.operator.runtimeClass: is"]),
     (
         {"driver": "operator", "values": {"toolkit": {"enabled": False}}},
-        ["values.toolkit.enabled: is False, but gpuOperator.driver: operator requires true"],
+        ["values.toolkit.enabled: is false, but gpuOperator.driver: operator requires true"],
     ),
     (
         {"values": {"gpuCluster": {"deployCR": True}, "clusterPolicy": {"deployCR": False}}},
-        ["values.clusterPolicy.deployCR: is False", "values.gpuCluster.deployCR: is True"],
+        ["values.clusterPolicy.deployCR: is false", "values.gpuCluster.deployCR: is true"],
     ),
     ({"values": {"driver.enabled": True}}, ['values["driver.enabled"]: Helm reads no keys']),
     ({"values": {"daemonsets": {"tolerations": "x"}}}, ["values.daemonsets.tolerations: cannot"]),
     (
         {"pools": [OperatorPoolArgs(has_mig=True)], "values": {"migManager": {"enabled": True}}},
-        ["values.migManager.enabled: is True, but AKS partitions"],
+        ["values.migManager.enabled: is true, but AKS partitions"],
     ),
     ({"version": "1", "values": {"driver": {"enabled": 1}}}, ["version: ", "values.driver.ena"]),
 ]
@@ -192,7 +192,7 @@ def test_aks_installs_the_driver_unless_the_operator_does(
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ({"gpu_operator_driver": "me"}, "gpuOperatorDriver: input should be 'aks' or 'operator'"),
+        ({"gpu_operator_driver": "me"}, "gpuOperatorDriver: must be 'aks' or 'operator'"),
         ({"vm_size": "Standard_ND96isr_MI300X_v5"}, "has AMD GPUs"),
         (
             {

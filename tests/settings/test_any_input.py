@@ -2,7 +2,9 @@
 
 import contextlib
 import json
-from typing import Any
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from settings import Settings, SettingsError, load
 from settings.pools import GpuPool
+from settings.section import Section
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 anything = st.recursive(
@@ -47,3 +50,60 @@ def test_any_stack_file_is_read_or_refused(values: dict[str, Any]) -> None:
 @given(st.lists(pools, max_size=3))
 def test_any_gpu_pools_are_read_or_refused(value: list[dict[str, Any]]) -> None:
     read({"gpuPools": value})
+
+
+# Words of pydantic and Python; in quotes, they can be the author's own.
+FOREIGN = re.compile(
+    r"\b(True|False|None|dict|dictionary|instance|input|parse|unable|appear|bits|character|pattern"
+    r"|[A-Z][a-z]+Pool|[A-Z][a-z]+Group)\b"
+)
+WRONG: tuple[Any, ...] = (
+    None,
+    True,
+    3,
+    -3,
+    1.5,
+    10**30,
+    "",
+    "x",
+    "a b",
+    [],
+    ["x"],
+    [3],
+    [None],
+    {},
+    {"a b": "c"},
+    {"a": 3},
+)
+
+
+def paths(section: type[Section], path: str = "") -> Iterator[str]:
+    for field in section.model_fields.values():
+        own = f"{path}.{field.alias}" if path else str(field.alias)
+        (kind, *_) = get_args(field.annotation) or (field.annotation,)
+        yield own
+        if isinstance(kind, type) and issubclass(kind, Section):
+            is_list = str(field.annotation).startswith("list")
+            yield f"{own}[]" if is_list else own
+            yield from paths(kind, f"{own}[]" if is_list else own)
+
+
+def stack_with(path: str, value: Any) -> dict[str, Any]:
+    for key in reversed(path.split(".")):
+        value = {key.removesuffix("[]"): [value] if key.endswith("[]") else value}
+    return dict(value)
+
+
+@pytest.mark.parametrize("path", dict.fromkeys(paths(Settings)))
+def test_no_words_of_pydantic_or_python_reach_the_author(path: str) -> None:
+    """`gpuPools[0]: input should be a valid dictionary or instance of GpuPool, not 'x'`."""
+    for wrong in WRONG:
+        texts = {
+            f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
+            for key, value in stack_with(path, wrong).items()
+        }
+        with contextlib.suppress(SettingsError):
+            load(texts, lambda _: None)
+            continue
+        for line in mistakes(texts):
+            assert not FOREIGN.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", line)), line

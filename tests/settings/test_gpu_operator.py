@@ -33,11 +33,11 @@ def test_pools_of_others_are_labelled_so_that_the_operator_leaves_them_alone() -
     [
         (
             {"gpuOperator": {"values": {"driver": {"enabled": True}, "toolkit": 1}}},
-            ["gpuOperator.values.driver.enabled: is True", "gpuOperator.values.toolkit: cannot"],
+            ["gpuOperator.values.driver.enabled: is true", "gpuOperator.values.toolkit: cannot"],
         ),
         (
             {"gpuOperator": {"driver": "x", "version": "26.7.0"}},
-            ["gpuOperator.driver: input should", "gpuOperator.version: '26.7.0' is not"],
+            ["gpuOperator.driver: must be", "gpuOperator.version: '26.7.0' is not"],
         ),
         (
             {"gpuOperator": {"driver": "operator"}, "gpuPools": [POOL, A100]},
@@ -45,7 +45,7 @@ def test_pools_of_others_are_labelled_so_that_the_operator_leaves_them_alone() -
         ),
         (
             {"gpuOperator": {"values": {"migManager": {"enabled": True}}}, "gpuPools": [A100]},
-            ["gpuOperator.values.migManager.enabled: is True, but AKS partitions"],
+            ["gpuOperator.values.migManager.enabled: is true, but AKS partitions"],
         ),
         (
             {"gpuPools": [{**POOL, "osType": "Windows"}]},

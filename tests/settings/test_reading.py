@@ -203,7 +203,7 @@ RETIRED_IMAGE = (
 @pytest.mark.parametrize(
     ("values", "line"),
     [
-        ({"clustr": "x"}, "clustr: is not a key of a stack file: did you mean cluster?"),
+        ({"clustr": {}}, "clustr: is not a key of a stack file: did you mean cluster?"),
         (
             {"network": {"mod": "overlay"}},
             "network.mod: is not a key of a stack file: did you mean mode?",
@@ -212,6 +212,42 @@ RETIRED_IMAGE = (
             {"gpuPools": [{**POOL, "vmsize": "x"}]},
             "gpuPools[0].vmsize: is not a key of a stack file: did you mean vmSize?",
         ),
+        (
+            {"gpuPools": [{**POOL, "mincount": 0, "maxCount": 2}]},
+            "gpuPools[0].mincount: is not a key of a stack file: did you mean minCount?",
+        ),
+        (
+            {"gpuPools": [{"name": "gpu", "vmsize": "Standard_NC8as_T4_v3"}]},
+            "gpuPools[0].vmsize: is not a key of a stack file: did you mean vmSize?",
+        ),
+        (
+            {"resourceGroup": {"tags": {"team": "a"}}},
+            "resourceGroup.tags: is not a key of this section, but of the stack: use aks-gpu:tags",
+        ),
+        (
+            {"location": "West Europe"},
+            "location: 'West Europe' is not the short name of a region: use westeurope",
+        ),
+        (
+            {"location": "here!"},
+            "location: 'here!' is not a region: use a short name, such as westeurope",
+        ),
+        (
+            {"network": {"podCidr": "10.1.0.5/16"}},
+            "network.podCidr: 10.1.0.5/16 is an address inside a range: use the whole range, "
+            "10.1.0.0/16",
+        ),
+        ({"gpuPools": ["x"]}, "gpuPools[0]: must be a map of keys, not 'x'"),
+        ({"gpuPools": ""}, "gpuPools: is empty: it must be a list"),
+        (
+            {"gpuPools": [{**POOL, "count": "three"}]},
+            "gpuPools[0].count: must be a whole number, not 'three'",
+        ),
+        (
+            {"gpuPools": [{**POOL, "customHeaders": ["a"]}]},
+            'gpuPools[0].customHeaders: must be a map, or a string such as a=b,c=d, not ["a"]',
+        ),
+        ({"sampleJob": {"image": ""}}, "sampleJob.image: is empty: name an image, or remove it"),
         ({"gpuPools": [{"vmSize": "Standard_NC8as_T4_v3"}]}, "gpuPools[0].name: is required"),
         (
             {"gpuPools": [{**POOL, "name": "gpu-1"}]},
@@ -386,13 +422,13 @@ RETIRED_IMAGE = (
         ),
         (
             {"systemPool": {"count": 0}},
-            "systemPool.count: input should be greater than or equal to 1, not 0",
+            "systemPool.count: must be at least 1, not 0",
         ),
         (
             {"gpuPools": [{**POOL, "zones": [1]}]},
-            "gpuPools[0].zones[0]: input should be a string, not 1: use '1'",
+            "gpuPools[0].zones[0]: must be a string, not 1: use '1'",
         ),
-        ({"gpuPools": "[not json"}, "gpuPools: input should be a valid list, not '[not json'"),
+        ({"gpuPools": "[not json"}, "gpuPools: must be a list, not '[not json'"),
     ],
 )
 def test_messages_name_the_mistake_and_the_remedy(values: dict[str, Any], line: str) -> None:
@@ -593,9 +629,9 @@ def test_an_old_name_beside_the_new_one_is_a_mistake() -> None:
     both = {**POOL, "hostEncryption": False, "encryptionAtHost": True}
     with pytest.raises(SettingsError) as caught:
         load(configuration(gpuPools=[both, {**POOL, "name": "b", "maxPods": 1}]), lambda _: None)
-    assert str(caught.value).splitlines() == [
-        "gpuPools[0].encryptionAtHost: is not a key of a stack file: did you mean hostEncryption?",
-        "gpuPools[1].maxPods: input should be greater than or equal to 10, not 1",
+    assert [mistake.path for mistake in caught.value.mistakes] == [
+        "gpuPools[0].encryptionAtHost",
+        "gpuPools[1].maxPods",
     ]
 
 

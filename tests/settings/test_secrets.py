@@ -189,9 +189,9 @@ def test_no_message_of_another_setting_repeats_a_refused_secret(inner: str) -> N
 @pytest.mark.parametrize("secret", ["1", "e"])
 def test_a_short_secret_does_not_mangle_a_refusal(secret: str) -> None:
     config = configuration("tags", {"a": secret, "b": {"c": 1}})
-    assert refusal(config, "tags").startswith("tags.b: input should be a valid string, not {[")
+    assert refusal(config, "tags").startswith("tags.b: must be a string, not {[")
     config = configuration("gpuPools[].labels", {"a": secret}) | {"aks-gpu:location": "[1]"}
-    assert refusal(config, "gpuPools[].labels").startswith("location: input should be a valid str")
+    assert refusal(config, "gpuPools[].labels").startswith("location: must be a str")
 
 
 def test_paths_of_settings_that_may_be_secret_are_recognized() -> None:
