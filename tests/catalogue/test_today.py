@@ -18,7 +18,6 @@ OTHERS = {
     "aksgpu/preflight/price_list.py": "when prices were asked for, and which hold then",
     "catalogue/today.py": "the day itself",
     "engine/cache.py": "what has not been used for long",
-    "provider_kit/exchange.py": "how long Azure's date for another try is away",
     "rehearsal/arm/front.py": "when operations end",
     "rehearsal/arm/login.py": "when tokens end",
     "rehearsal/arm/__main__.py": "when the server started",
