@@ -8,10 +8,19 @@ export PYTHONDONTWRITEBYTECODE :=
 # The slowest are listed, so that no file delays the whole run unnoticed.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 15 --durations-min 5
 
-.PHONY: rehearse rehearse-down article test test-long contract mutants lint docs bench policy-pack lock pins
+.PHONY: help rehearse rehearse-down article test test-long contract mutants lint docs bench policy-pack lock pins
 
-# The environment is complete when its stamp is newer than what it was made from.
+help: ## Lists the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+TOO_OLD := aks-gpu needs Python 3.11 or newer. Name one, for example PYTHON=python3.12
+IS_NEW := import sys; sys.exit(sys.version_info < (3, 11))
+
+# The environment is complete when its stamp is newer than what it was made from. An environment
+# of an older Python would stay one.
 .venv/ready: requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c '$(IS_NEW)' || { echo '$(PYTHON): $(TOO_OLD).' >&2; exit 1; }
+	@$(BIN)/python -c '$(IS_NEW)' 2>/dev/null || rm -rf .venv
 	@echo "Making .venv, which takes about a minute ..."
 	@$(PYTHON) -m venv .venv
 	@$(PYTHON) -m aksgpu.pip_progress $(PIP) --require-hashes --only-binary :all: -r requirements-dev.txt
@@ -19,32 +28,28 @@ PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --duratio
 	@touch $@
 
 STACK ?= dev
-rehearse: .venv/ready
+rehearse: .venv/ready ## Rehearses a stack on this machine: STACK=dev, or another
 	@$(BIN)/aksgpu rehearse --stack $(STACK)
 
-rehearse-down: .venv/ready
+rehearse-down: .venv/ready ## Removes the rehearsal
 	@$(BIN)/aksgpu rehearse-down
 
-# The article's steps by hand and by this program, compared.
-article: .venv/ready
+article: .venv/ready ## Compares the article's steps by hand with those by this program
 	@$(BIN)/python -m acceptance
 
-test: .venv/ready
+test: .venv/ready ## Runs the short tests
 	$(BIN)/pytest $(PARALLEL) -m "not long"
 
-# Long tests: whole lifecycles and faults, on the real engine and real control planes.
-test-long: .venv/ready
+test-long: .venv/ready ## Runs whole lives and faults, on the real engine and control planes
 	$(BIN)/pytest $(PARALLEL) -m long
 
-# The table of cases that the stand-ins pass, on the real plug-ins, which Pulumi downloads.
-contract: .venv/ready
+contract: .venv/ready ## Runs the cases of the stand-ins on the real plug-ins, which Pulumi downloads
 	$(BIN)/python -m tests.contract
 
-# Puts faults into a copy of the product, and checks that tests fail.
-mutants: .venv/ready
+mutants: .venv/ready ## Puts faults into a copy of the product, and checks that tests fail
 	$(BIN)/python -m tests.mutants
 
-lint: .venv/ready
+lint: .venv/ready ## Runs linters, types, import rules, and the workflows' checks
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
@@ -52,27 +57,21 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 	$(BIN)/python -m engine.actionlint .github/workflows/*.yml
 
-# Generates docs/reference from the code.
-docs: .venv/ready
+docs: .venv/ready ## Generates docs/reference from the code
 	$(BIN)/python -m reference
 
-# Runs the benchmarks, and writes the results to build/bench.json.
-bench: .venv/ready
+bench: .venv/ready ## Runs the benchmarks, and writes build/bench.json
 	$(BIN)/python -m benchmarks
 
-# The policy pack by itself, for use in other projects.
-policy-pack: .venv/ready
+policy-pack: .venv/ready ## Writes the policy pack by itself to build/policy-pack
 	$(BIN)/python -m aksgpu.policy_pack build/policy-pack
 
-# Updates the lock files of pyproject.toml and of the Azure CLI; what they allow keeps its version.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes
-lock: .venv/ready
+lock: .venv/ready ## Updates the lock files; what pyproject.toml allows keeps its version
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.txt
 	$(COMPILE) --python-version 3.11 acceptance/azure-cli.in -o acceptance/azure-cli.txt
 	$(BIN)/python -m aksgpu.pins
 
-# Updates engine/pins.csv after a change of engine/versions.py. It needs the internet, not only
-# package registries, and 2 GB of disk at a time.
-pins: .venv/ready
+pins: .venv/ready ## Updates engine/pins.csv; needs the internet and 2 GB of disk
 	$(BIN)/python -m engine.pins
