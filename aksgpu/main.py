@@ -26,11 +26,24 @@ def _allowance(text: str) -> Allowance:
         raise typer.BadParameter(str(error)) from None
 
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version
+
+        typer.echo(f"aks-gpu {version('aks-gpu')}")
+        raise typer.Exit
+
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 @app.callback()
-def aksgpu() -> None:
+def aksgpu(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version"),
+    ] = False,
+) -> None:
     """GPU node pools on Azure Kubernetes Service."""
 
 
