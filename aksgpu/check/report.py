@@ -25,10 +25,6 @@ def print_tables(examination: Examination, console: Console) -> None:
     else:
         title = examination.title or "The cluster"
         console.print(Text(f"{title}: cannot read the nodes."), soft_wrap=True)
-    for finding in examination.findings:
-        console.print(finding_text(finding), soft_wrap=True)
-    if examination.job_left_out:
-        console.print(Text(f"The job was not run: {examination.job_left_out}."), soft_wrap=True)
     if examination.job is not None:
         console.print(_job(examination.job), soft_wrap=True)
         if examination.grown and examination.job.node:
@@ -38,14 +34,28 @@ def print_tables(examination: Examination, console: Console) -> None:
                 "removes it, after ten minutes without pods."
             )
             console.print(text, soft_wrap=True)
+    _print_findings(examination, console)
+
+
+def print_problem(examination: Examination, console: Console) -> None:
+    """What is wrong, with its remedy, and the log of a job that failed."""
+    job = examination.job
+    if job is not None and job.stage != "succeeded":
+        console.print(_job(job), soft_wrap=True)
+    _print_findings(examination, console)
+
+
+def _print_findings(examination: Examination, console: Console) -> None:
+    """The result, and the findings last on the screen, where people look."""
+    if examination.job_left_out:
+        console.print(Text(f"The job was not run: {examination.job_left_out}."), soft_wrap=True)
     print_result(examination.verdict, console)
+    for finding in examination.findings:
+        console.print(finding_text(finding), soft_wrap=True)
 
 
 def print_summary(examination: Examination, console: Console) -> None:
-    """Whether the GPUs work, in a line or two; the whole report if there is a problem."""
-    if examination.verdict.is_problem:
-        print_tables(examination, console)
-        return
+    """Whether the GPUs work, in a line or two."""
     result, job = examination.verdict.meaning, examination.job
     if job is not None and job.node:
         result = f"they work: the sample job ran on {job.node}"

@@ -23,6 +23,8 @@ from rehearsal.cloud import start as start_cloud
 # Longer than any stack takes, unless something hangs.
 _SECONDS = 900.0
 _LINES = 6
+# The group of a resource may be on its way out when the first one asks to delete the resource.
+_ATTEMPTS = 2
 _ADVICE = "it is removed with the rehearsal; on Azure its resources would remain"
 
 
@@ -126,11 +128,13 @@ def _destroy(pulumi: Program, stack: str, stage: Stage) -> None:
     recover(pulumi, stack, stage.project.state, stage.cloud, to_stderr)
     # Removing a rehearsal removes protected resources too.
     destroy = ("destroy", "--yes", "--skip-preview", "--ignore-protect", "--stack", stack)
-    process = pulumi.attempt(*destroy, seconds=_SECONDS)
-    if process.code:
-        lines = [line.strip() for line in (process.out + process.err).splitlines() if line.strip()]
-        errors = [line for line in lines if "error:" in line] or lines
-        raise ProgramError("; ".join(errors[-_LINES:]))
+    for _ in range(_ATTEMPTS):
+        process = pulumi.attempt(*destroy, seconds=_SECONDS)
+        if not process.code:
+            return
+    lines = [line.strip() for line in (process.out + process.err).splitlines() if line.strip()]
+    errors = [line for line in lines if "error:" in line] or lines
+    raise ProgramError("; ".join(errors[-_LINES:]))
 
 
 def _not_destroyed(stacks: str, error: Exception) -> Finding:

@@ -5,7 +5,7 @@ from rich.text import Text
 
 from aksgpu.check.command import examine_cluster
 from aksgpu.check.examination import CheckOptions
-from aksgpu.check.report import print_summary
+from aksgpu.check.report import print_problem, print_summary
 from aksgpu.check.target import Target, of_resources
 from aksgpu.outcome import StoppedError
 from aksgpu.preflight.facts import Unanswered
@@ -34,7 +34,7 @@ class _FoldedProgress(Progress):
 def show(
     stage: Stage, planned: Plan, now: State, env: str, console: Console, *, with_job: bool
 ) -> int:
-    """Checks the cluster, and shows the screen; the exit code of the check.
+    """Checks the cluster, and shows the screen, a problem last; the exit code of the check.
 
     `env` is the command that sets up a shell for the stack.
     """
@@ -53,11 +53,17 @@ def show(
     console.print()
     console.print(inventory.as_table(f"The stack {stack} on the rehearsal cloud", rows))
     console.print()
-    print_summary(checked, console)
+    has_problem = checked.verdict.is_problem
+    if not has_problem:
+        print_summary(checked, console)
     console.print(Text(f"Cost:   {cost}"), soft_wrap=True)
-    print_next("Next:   look at the cluster", [env, "kubectl get nodes"], console)
+    if not has_problem:
+        print_next("Next:   look at the cluster", [env, "kubectl get nodes"], console)
     console.print(Text(f"Log:    {stage.cloud.request_log} has all requests"), soft_wrap=True)
     console.print("Remove: make rehearse-down")
+    if has_problem:
+        console.print()
+        print_problem(checked, console)
     return checked.verdict.exit_code
 
 

@@ -1,0 +1,71 @@
+"""The last screen of a rehearsal: a problem stands last, with its remedy."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from aksgpu.check.examination import Examination
+from aksgpu.check.job import SampleJob
+from aksgpu.outcome import Cause, Finding
+from aksgpu.rehearse import summary
+from aksgpu.report import ReportConsole
+
+MISSING = Finding(Cause.NODES_MISSING, "pool gpu: the pool has no nodes", "start the pool")
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr("aksgpu.rehearse.inventory.resources", lambda *_: [])
+    monkeypatch.setattr(summary, "_cost", lambda *_: "1 USD an hour")
+    monkeypatch.setattr(
+        summary, "of_resources", lambda *_: SimpleNamespace(kubeconfig=None, environment={})
+    )
+
+    def shown(checked: Examination) -> tuple[int, list[str]]:
+        monkeypatch.setattr(summary, "examine_cluster", lambda *_: checked)
+        stage = SimpleNamespace(
+            cloud=SimpleNamespace(request_log=Path("requests.jsonl")),
+            pulumi=lambda: SimpleNamespace(environment={}),
+        )
+        page = io.StringIO()
+        code = summary.show(
+            cast("Any", stage),
+            cast("Any", SimpleNamespace(stack="dev")),
+            cast("Any", SimpleNamespace(resources=[])),
+            "eval",
+            ReportConsole(file=page, width=500),
+            with_job=True,
+        )
+        return code, page.getvalue().splitlines()
+
+    return shown
+
+
+def job(stage: str) -> SampleJob:
+    """A job that printed a line."""
+    ended = object.__new__(SampleJob)
+    ended.__dict__ |= {
+        "name": "sample",
+        "stage": stage,
+        "node": "n",
+        "log": "Step",
+        "leftover": None,
+    }
+    return ended
+
+
+def test_a_problem_stands_last_without_the_log_of_a_good_job(screen: Any) -> None:
+    """It stood above the log of a job that had succeeded, and the advice was to look around."""
+    code, lines = screen(Examination(findings=[MISSING], job=job("succeeded")))
+    assert code == 1
+    assert lines[-2:] == ["nodes-missing: pool gpu: the pool has no nodes", "  -> start the pool"]
+    assert not any("Step" in line or "look at the cluster" in line for line in lines)
+
+
+def test_the_log_of_a_failed_job_is_shown(screen: Any) -> None:
+    _, lines = screen(Examination(findings=[MISSING], job=job("failed")))
+    assert any("Step" in line for line in lines)
+    assert lines[-1] == "  -> start the pool"
