@@ -141,7 +141,7 @@ def _new_cluster(way: Way) -> None:
         "--node-count 1 --aks-custom-headers UseGPUDedicatedVHD=true",
     )
     file = way.runner.folder / names.NEW_GROUP
-    _run(way, f"az aks get-credentials {group} --name myAKSCluster --file {file}")
+    _run(way, f"az aks get-credentials {group} --name myAKSCluster --file {shlex.quote(str(file))}")
     way.clusters[names.NEW_GROUP] = Kubectl(way.runner, file)
     _wait_for_gpu(way, names.FIRST_POOL, names.NEW_GROUP)
 
