@@ -33,6 +33,10 @@ class KubeconfigError(Exception):
     """Why a kubeconfig cannot be used."""
 
 
+class CertificateError(KubeconfigError):
+    """A certificate or key in it cannot be used."""
+
+
 class SignInError(KubeconfigError):
     """Why the program that it names did not sign its user in."""
 
@@ -141,7 +145,7 @@ async def connect(
         except ConfigException as error:
             raise KubeconfigError(f"invalid configuration: {error}") from None
         except OSError:
-            raise KubeconfigError("its certificate or key cannot be used") from None
+            raise CertificateError("its certificate or key cannot be used") from None
         except (AttributeError, KeyError, TypeError, ValueError):
             raise KubeconfigError("invalid configuration: it is not a kubeconfig") from None
     if urlsplit(chosen.cluster["server"]).hostname in _LOOPBACK:

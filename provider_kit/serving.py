@@ -15,7 +15,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
@@ -72,8 +72,11 @@ class ResourceInitError(ProviderError):
         resource_id: str,
         properties: dict[str, PropertyValue],
         inputs: dict[str, PropertyValue] | None = None,
+        details: Iterable[str] = (),
     ) -> None:
         super().__init__(reason)
+        # Further reasons, which the engine lists after the first one.
+        self.details = tuple(details)
         self.resource_id = resource_id
         self.properties = properties
         # The inputs that a refresh has read.
@@ -209,7 +212,7 @@ def _detail(error: ResourceInitError) -> bytes:
         id=error.resource_id,
         properties=PropertyValue.marshal_map(error.properties),
         inputs=PropertyValue.marshal_map(error.inputs) if error.inputs else None,
-        reasons=[masked(str(error))],
+        reasons=[masked(reason) for reason in (str(error), *error.details)],
     )
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=masked(str(error)))
     status.details.add().Pack(detail)

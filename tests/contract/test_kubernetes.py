@@ -1,5 +1,6 @@
 """The contract of kubernetes: the stand-in, or the real plug-in, does what its table says."""
 
+import base64
 import copy
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,9 @@ from typing import Any
 import grpc
 import pytest
 import yaml
+from cryptography.hazmat.primitives.serialization import Encoding
 
+from rehearsal.certificates import Authority
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.rehearsal.stand_ins.kubernetes import control_plane
 from tests.rehearsal.stand_ins.kubernetes.control_plane import ControlPlane
@@ -20,6 +23,10 @@ TABLE = yaml.safe_load(Path(__file__).with_name("kubernetes.yaml").read_text())
 Values = dict[str, Any]
 # Nobody listens there: what a change of inputs means, a plug-in knows without a cluster.
 UNREACHABLE = "https://127.0.0.1:1"
+# The plug-in opens its client when it is configured, and needs a real certificate for that.
+AUTHORITY = base64.b64encode(
+    Authority.create("contract").certificate.public_bytes(Encoding.PEM)
+).decode()
 
 
 def cases(kind: str) -> list[Any]:
@@ -54,15 +61,13 @@ def state(values: Values) -> Values:
 
 
 def outcome(change: Change) -> str:
-    """The word that the table has for a change."""
+    """The word that the table has for new arguments of a provider."""
     if not change.is_change:
         return "same"
-    if not change.replaces:
-        return "update"
-    return "replace-first" if change.deletes_first else "replace"
+    return "replace" if change.replaces else "update"
 
 
-def kubeconfig(server: str, ca: str = "b25l", **_: Any) -> str:
+def kubeconfig(server: str, ca: str = AUTHORITY, **_: Any) -> str:
     return yaml.safe_dump(
         {
             "apiVersion": "v1",
@@ -88,12 +93,29 @@ def kubernetes(plugin_folder: Path | None) -> Iterator[Running]:
         yield running_plugin
 
 
+def test_a_certificate_authority_that_is_none_fails_the_whole_plug_in(
+    plugin_folder: Path | None,
+) -> None:
+    with (
+        pytest.raises(grpc.RpcError, match="failed to initialize discovery client"),
+        running(plugin(kubeconfig(UNREACHABLE, ca="b25l")), plugin_folder, {}),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("case", cases("diffs"))
 def test_diff_answers_as_in_the_table(case: Values, kubernetes: Running) -> None:
     old = TABLE["objects"][case["of"]]
     new = changed(old, case["set"])
 
-    assert outcome(kubernetes.diff(token(old), old, state(old), new)) == case["is"]
+    change = kubernetes.diff(token(old), old, state(old), new)
+
+    assert change.kinds == case["differs"]
+    assert change.is_change == bool(case["differs"])
+    assert change.replaces == {
+        path for path, kind in case["differs"].items() if kind.endswith("_REPLACE")
+    }
+    assert change.deletes_first == case.get("first", False)
 
 
 @pytest.mark.parametrize("case", cases("checks"))

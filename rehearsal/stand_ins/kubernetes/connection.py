@@ -8,7 +8,7 @@ from typing import Any
 from pulumi.provider.experimental.provider import DiffResponse
 
 from kube.client import ApiError, Client
-from kube.kubeconfig import KubeconfigError, choose, connect, parse
+from kube.kubeconfig import CertificateError, KubeconfigError, choose, connect, parse
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError
 from provider_kit.values import holds_unknown
@@ -68,11 +68,14 @@ def _is_another_cluster(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 class Connection:
-    """The cluster, or the reason why it is unreachable, which fails only calls that need it."""
+    """The cluster, or the reason why it is unreachable, which fails only calls that need it.
+
+    A certificate that cannot be used fails the provider as a whole.
+    """
 
     def __init__(self, log: EngineLog) -> None:
         self._log = log
-        self._reason = "the provider is not configured"
+        self.reason = "the provider is not configured"
         self._delete_unreachable = False
         self.cluster: Cluster | None = None
         self.kubeconfig = ""
@@ -85,23 +88,25 @@ class Connection:
         try:
             async with asyncio.timeout(_SECONDS_TO_CONNECT):
                 self.cluster = await connect_cluster(arguments)
+        except CertificateError as error:
+            raise ProviderError(f"failed to initialize discovery client: {error}") from None
         except KubeconfigError as error:
-            self._reason = (
+            self.reason = (
                 "unable to load Kubernetes client configuration from kubeconfig file. Make sure "
                 "you have set up the provider as per https://www.pulumi.com/registry/packages/"
                 f"kubernetes/installation-configuration/: {error}"
             )
         except (ApiError, TimeoutError) as error:
             reason = str(error) or "context deadline exceeded"
-            self._reason = f"unable to load schema information from the API server: {reason}"
+            self.reason = f"unable to load schema information from the API server: {reason}"
         except ProviderError as error:
-            self._reason = str(error)
+            self.reason = str(error)
 
     @property
     def reached(self) -> Cluster:
         """Returns the cluster; raises ProviderError if it is unreachable."""
         if self.cluster is None:
-            raise ProviderError(f"configured Kubernetes cluster is unreachable: {self._reason}")
+            raise ProviderError(f"configured Kubernetes cluster is unreachable: {self.reason}")
         return self.cluster
 
     async def may_forget(self, urn: str, *, is_deletion: bool) -> bool:
@@ -111,9 +116,7 @@ class Connection:
         """
         if self.cluster is not None:
             return False
-        await self._log.warning(
-            urn, f"configured Kubernetes cluster is unreachable: {self._reason}"
-        )
+        await self._log.warning(urn, f"configured Kubernetes cluster is unreachable: {self.reason}")
         if self._delete_unreachable:
             await self._log.info(
                 urn,

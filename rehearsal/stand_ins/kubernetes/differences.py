@@ -5,15 +5,16 @@ Kubernetes rewrites some values, such as `1000m` to `1`. Two forms of one value 
 
 import base64
 import binascii
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from pulumi.provider.experimental.provider import DiffResponse
+from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
 from catalogue import quantities
-from provider_kit.diff import diff
+from provider_kit.values import UNKNOWN
 from rehearsal.stand_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
@@ -23,8 +24,17 @@ from rehearsal.stand_ins.kubernetes.objects import (
     with_metadata,
 )
 
+ADD, DELETE, UPDATE = PropertyDiffKind.ADD, PropertyDiffKind.DELETE, PropertyDiffKind.UPDATE
+_REPLACING: Mapping[PropertyDiffKind, PropertyDiffKind] = MappingProxyType(
+    {
+        ADD: PropertyDiffKind.ADD_REPLACE,
+        DELETE: PropertyDiffKind.DELETE_REPLACE,
+        UPDATE: PropertyDiffKind.UPDATE_REPLACE,
+    }
+)
+
 # A change of these replaces an object of any kind.
-_IDENTITY = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
+_IDENTITY = ("metadata.name", "metadata.namespace")
 
 _SELECTOR = ("spec.selector",)
 _BINDING = ("roleRef",)
@@ -52,24 +62,109 @@ _FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
 # The values below these names are quantities.
 _OF_QUANTITIES = frozenset({"capacity", "hard", "limits", "requests", "sizeLimit"})
 
-# Lists to which the server adds items.
-_LENGTHENED = frozenset({"tolerations"})
+# Kubernetes' own types have no such field while it is empty.
+_NOTHING_IF_EMPTY = frozenset(
+    {"annotations", "args", "command", "env", "envFrom", "hostIPC", "hostNetwork", "hostPID"}
+    | {"imagePullSecrets", "initContainers", "labels", "limits", "matchLabels", "minReadySeconds"}
+    | {"nodeSelector", "ports", "requests", "tolerations", "volumeMounts", "volumes"}
+)
+_EMPTY: tuple[Any, ...] = ({}, [], 0, False)
+_OF_KUBERNETES = ("", "apps", "batch")
+
+# In a path, a name with one of these is in brackets.
+_SPECIAL = re.compile(r'[."\[\]]')
 
 
 def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffResponse:
-    """Returns the changes between two sets of inputs, and whether they replace the object."""
-    new = aligned(old, _with_namespace_of(old, new))
+    """Returns the changes between two sets of inputs, and whether they replace the object.
+
+    pulumi-kubernetes names them in the detailed diff alone.
+    """
     # Without a namespace in the inputs the object stays in its namespace.
-    old = _with_namespace_of(new, old)
-    changes = diff(old, new, replaces=_fixed(new), ignored=ignored)
-    changes.delete_before_replace = bool(changes.replaces) and _takes_the_same_name(old, new)
-    return changes
+    old, new = _with_namespace_of(new, old), _with_namespace_of(old, new)
+    if _group(new) in _OF_KUBERNETES:
+        old, new = _filled(old), _filled(new)
+    fixed = _fixed(new)
+    detail: dict[str, PropertyDiff] = {}
+    for path, kind, value in _differences(old, new):
+        if any(_lies_in(path, part) for part in ignored):
+            continue
+        # What is in a value that is gone or unknown may be another.
+        is_whole = value in (None, UNKNOWN)
+        is_fixed = any(
+            _lies_in(path, part) or (is_whole and _lies_in(part, path)) for part in fixed
+        )
+        detail[path] = PropertyDiff(_REPLACING[kind] if is_fixed else kind, kind is DELETE)
+    replaces = [path for path, change in detail.items() if change.kind in _REPLACING.values()]
+    return DiffResponse(
+        changes=bool(detail),
+        replaces=replaces,
+        delete_before_replace=bool(replaces) and _takes_the_same_name(old, new),
+        detailed_diff=detail,
+    )
+
+
+def _differences(
+    old: Any, new: Any, path: str = "", within: str = ""
+) -> Iterator[tuple[str, PropertyDiffKind, Any]]:
+    """Yields the paths that differ, with the kind of the difference and the new value.
+
+    Items of lists are compared by position.
+    """
+    before, after = _members(old), _members(new)
+    if before is None or after is None:
+        if not _is_same(old, new, within):
+            yield path, UPDATE, new
+        return
+    for key in {**before, **after}:
+        inner = _below(path, key)
+        if key not in after:
+            yield inner, DELETE, None
+        elif key not in before:
+            yield inner, ADD, after[key]
+        else:
+            scope = _scope(within, key) if isinstance(key, str) else within
+            yield from _differences(before[key], after[key], inner, scope)
+
+
+def _members(value: Any) -> dict[int | str, Any] | None:
+    """Returns the members of an object or a list; None for any other value."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    return dict(enumerate(value)) if isinstance(value, list) else None
+
+
+def _below(path: str, key: int | str) -> str:
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    if _SPECIAL.search(key):
+        quoted = key.replace('"', '\\"')
+        return f'{path}["{quoted}"]'
+    return f"{path}.{key}" if path else key
+
+
+def _lies_in(path: str, part: str) -> bool:
+    return path == part or path.startswith((f"{part}.", f"{part}["))
+
+
+def _filled(value: Any) -> Any:
+    """Returns a value without the fields that are nothing to Kubernetes while they are empty."""
+    if isinstance(value, Mapping):
+        return {
+            key: _filled(member)
+            for key, member in value.items()
+            if key not in _NOTHING_IF_EMPTY or member not in _EMPTY
+        }
+    return [_filled(item) for item in value] if isinstance(value, list) else value
 
 
 def _fixed(obj: Object) -> tuple[str, ...]:
     """Returns the paths that cannot change."""
-    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
-    return (*_IDENTITY, *_FIXED.get((group, str(obj.get("kind", ""))), ()))
+    return (*_IDENTITY, *_FIXED.get((_group(obj), str(obj.get("kind", ""))), ()))
+
+
+def _group(obj: Object) -> str:
+    return str(obj.get("apiVersion", "")).rpartition("/")[0]
 
 
 def _with_namespace_of(other: Object, obj: Object) -> Object:
@@ -90,7 +185,8 @@ def _takes_the_same_name(old: Object, new: Object) -> bool:
 def drifted(inputs: Any, live: Any, within: str = "") -> Any:
     """Returns the inputs with the live values; values that are the same keep their form.
 
-    Fields that the inputs leave out are not compared: the server fills them in.
+    Fields that the inputs leave out are not compared: the server fills them in. Nor are further
+    items of a list, which are compared by position.
     """
     if isinstance(inputs, Mapping) and isinstance(live, Mapping):
         return {
@@ -98,14 +194,8 @@ def drifted(inputs: Any, live: Any, within: str = "") -> Any:
             for key, value in inputs.items()
             if key in live
         }
-    if _are_named(inputs) and _are_named(live):
-        there = {item["name"]: item for item in live}
-        return [
-            drifted(item, there[item["name"]], within) for item in inputs if item["name"] in there
-        ]
     if isinstance(inputs, list) and isinstance(live, list):
-        both = [drifted(a, b, within) for a, b in zip(inputs, live, strict=False)]
-        return both if within in _LENGTHENED else both + live[len(inputs) :]
+        return [drifted(a, b, within) for a, b in zip(inputs, live, strict=False)]
     return inputs if _is_same(inputs, live, within) else live
 
 
@@ -117,18 +207,6 @@ def secret_drifted(inputs: Mapping[str, Any], live: Mapping[str, Any]) -> dict[s
         data = live.get("data") or {}
         result["stringData"] = {key: _text(data[key]) for key in texts if key in data}
     return result
-
-
-def aligned(old: Any, new: Any, within: str = "") -> Any:
-    """Returns the new inputs; values that are the same keep their old form."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return {
-            key: aligned(old[key], value, _scope(within, key)) if key in old else value
-            for key, value in new.items()
-        }
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [aligned(a, b, within) for a, b in zip(old, new, strict=True)]
-    return old if _is_same(old, new, within) else new
 
 
 def _scope(within: str, key: str) -> str:
@@ -161,9 +239,3 @@ def _text(encoded: str) -> str:
         return base64.b64decode(encoded).decode()
     except (binascii.Error, UnicodeDecodeError):
         return encoded
-
-
-def _are_named(items: Any) -> bool:
-    return isinstance(items, list) and all(
-        isinstance(item, Mapping) and isinstance(item.get("name"), str) for item in items
-    )

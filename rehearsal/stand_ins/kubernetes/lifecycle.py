@@ -1,7 +1,7 @@
 """The operations on one resource: preview, create, update, read and delete."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from provider_kit.values import holds_unknown
 from rehearsal.stand_ins.kubernetes.cluster import Cluster, NoMatchError, is_missing_namespace
 from rehearsal.stand_ins.kubernetes.objects import Object, name_of, object_id
 from rehearsal.stand_ins.kubernetes.recorded import manager_of, outputs, recorded
-from rehearsal.stand_ins.kubernetes.waiting import Waiting
+from rehearsal.stand_ins.kubernetes.waiting import OF_DAEMON_SETS, NotReadyError, Waiting
 
 _FAILURES = (ApiError, ProviderError)
 
@@ -97,6 +97,7 @@ class Lifecycle:
                 resource_id=object_id(live),
                 properties=recorded(live),
                 inputs=recorded(now),
+                details=error.reasons if isinstance(error, NotReadyError) else (),
             ) from error
 
     async def delete(self, inputs: Object, within: float) -> None:
@@ -124,10 +125,12 @@ class Lifecycle:
         try:
             await self.cancellation.watch(waiting.until_ready(within))
         except _FAILURES as error:
+            reason, details = _reasons(error, waiting)
             raise ResourceInitError(
-                f"{failed}: {_reason(error, waiting)}",
+                f"{failed}: {reason}",
                 resource_id=object_id(waiting.live),
                 properties=recorded(outputs(waiting.live, manager)),
+                details=details,
             ) from error
         return outputs(waiting.live, manager)
 
@@ -150,11 +153,16 @@ def refusals_reported() -> Iterator[None]:
         raise ProviderError(str(error)) from error
 
 
-def _reason(error: Exception, waiting: Waiting) -> str:
+def _reasons(error: Exception, waiting: Waiting) -> tuple[str, Iterable[str]]:
+    """Returns why an object is not ready, and what its pods and events say of it."""
+    if isinstance(error, NotReadyError):
+        return str(error), error.reasons
     if not isinstance(error, CancelledUpdateError):
-        return str(error)
+        return str(error), ()
+    if waiting.live["kind"] == "DaemonSet":
+        return OF_DAEMON_SETS, ()
     cancelled = f'Resource operation was cancelled for "{name_of(waiting.live)}"'
-    return "\n".join((cancelled, *(f"    - {line}" for line in waiting.complaints)))
+    return cancelled, waiting.complaints
 
 
 def _not_live(inputs: Object) -> str:

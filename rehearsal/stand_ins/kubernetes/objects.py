@@ -80,7 +80,7 @@ def typed(request_type: str, inputs: Object) -> TypeName:
         raise refused(f"the type {token}")
     if kind == "Service" and (inputs.get("spec") or {}).get("type") == "LoadBalancer":
         raise refused("a Service of the type LoadBalancer")
-    for name in metadata(inputs).get("annotations") or ():
+    for name in annotations(inputs):
         if name.startswith("pulumi.com/") and name not in _KNOWN:
             raise refused(f"the annotation {name}")
     return type_name
@@ -101,9 +101,14 @@ def namespace_of(obj: Object) -> str:
     return namespace if isinstance(namespace, str) else ""
 
 
+def annotations(obj: Object) -> Mapping[str, Any]:
+    """Returns the annotations as far as they are known."""
+    found = metadata(obj).get("annotations")
+    return found if isinstance(found, Mapping) else {}
+
+
 def annotation(obj: Object, name: str) -> str:
-    annotations = metadata(obj).get("annotations")
-    value = annotations.get(name) if isinstance(annotations, Mapping) else None
+    value = annotations(obj).get(name)
     return value if isinstance(value, str) else ""
 
 
@@ -140,8 +145,9 @@ def named(obj: Object, old: Object, base: str, seed: bytes) -> Object:
     if old and not is_enabled(old, AUTONAMED):
         return obj
     name = name_of(old) or generated_name(base, seed)
-    annotations = {**(metadata(obj).get("annotations") or {}), AUTONAMED: "true"}
-    return with_metadata(obj, name=name, annotations=annotations)
+    if metadata(obj).get("annotations") is UNKNOWN:
+        return with_metadata(obj, name=name)
+    return with_metadata(obj, name=name, annotations={**annotations(obj), AUTONAMED: "true"})
 
 
 def generated_name(base: str, seed: bytes) -> str:

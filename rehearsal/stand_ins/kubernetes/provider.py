@@ -39,13 +39,7 @@ class Kubernetes(sdk.Provider):
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         check_arguments(plain_map(request.new_inputs))
-        # A kubeconfig gives access to the cluster, so it is always a secret.
-        return sdk.CheckResponse(
-            inputs={
-                name: value.with_secret(True) if name == "kubeconfig" else value
-                for name, value in request.new_inputs.items()
-            }
-        )
+        return sdk.CheckResponse(inputs=request.new_inputs)
 
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         return config_diff(plain_map(request.old_state), plain_map(request.new_inputs))

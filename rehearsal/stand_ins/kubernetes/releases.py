@@ -180,8 +180,12 @@ class Releases:
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         state = _plain(request.properties)
-        if await self._connection.may_forget(request.urn, is_deletion=True):
-            return
+        # `deleteUnreachable` is for objects alone.
+        if self._connection.cluster is None:
+            raise ProviderError(
+                "can't delete Helm Release with unreachable cluster. Reason: "
+                f'"{self._connection.reason}"'
+            )
         waits = ["--wait", *_limit(state)] if state.get("atomic") or not state["skipAwait"] else []
         await self._helm().run("uninstall", state["name"], "-n", state["namespace"], *waits)
 

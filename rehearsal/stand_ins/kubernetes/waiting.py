@@ -25,8 +25,9 @@ _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0
 _SECONDS = 600.0
 # Kubernetes looks at a namespace that has pods only after half of their grace period, at any scale.
 _SHORTEST_DELETION = 60.0
-# The original uses a library for DaemonSets, which has messages of its own.
-_TIMED_OUT = {"DaemonSet": "timed out waiting for the condition"}
+# The original uses a library for DaemonSets, which has one message for every end of a wait.
+OF_DAEMON_SETS = "timed out waiting for the condition"
+_TIMED_OUT = {"DaemonSet": OF_DAEMON_SETS}
 _TIMED_OUT_USUALLY = "'{}' timed out waiting to be Ready"
 _FAILED = "Resource '{}' was created but failed to initialize"
 
@@ -37,8 +38,8 @@ class NotReadyError(ProviderError):
     """An object did not become ready; `reasons` come from its pods and events."""
 
     def __init__(self, message: str, reasons: Iterable[str] = ()) -> None:
-        lines = dict.fromkeys(reasons)
-        super().__init__("\n".join((message, *(f"    - {line}" for line in lines))))
+        super().__init__(message)
+        self.reasons = tuple(dict.fromkeys(reasons))
 
 
 class Waiting:

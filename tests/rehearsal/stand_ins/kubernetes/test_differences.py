@@ -43,7 +43,7 @@ def test_an_immutable_field_replaces_the_object(
         inner[path[-1]] = value
         return result
 
-    assert diff_of(with_value("1"), with_value("2")).replaces == [path[0]]
+    assert diff_of(with_value("1"), with_value("2")).replaces == [".".join(path)]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,16 @@ def test_equivalent_values_are_no_change() -> None:
 
     assert not diff_of(limited(cpu="1000m", gpu=1), limited(cpu=1, gpu="1")).changes
     assert diff_of(limited(cpu="1000m"), limited(cpu="100m")).changes
+
+
+def test_quantities_are_the_same_in_a_list_that_grows() -> None:
+    def with_containers(*cpus: Any) -> Object:
+        containers = [{"resources": {"limits": {"cpu": cpu}}} for cpu in cpus]
+        return asked("apps/v1", "DaemonSet", spec={"containers": containers})
+
+    changed = diff_of(with_containers("1000m"), with_containers(1, 2))
+    assert [*changed.detailed_diff] == ["spec.containers[1]"]
+    assert not changed.diffs
 
 
 def test_a_missing_namespace_is_no_change() -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from provider_kit.serving import ProviderError
+from provider_kit.values import UNKNOWN
 from rehearsal.stand_ins.kubernetes.connection import check_arguments
 from rehearsal.stand_ins.kubernetes.objects import (
     AUTONAMED,
@@ -95,3 +96,13 @@ def test_extensions_have_the_servers_names() -> None:
 
     assert wired(schema) == sent
     assert unwired(sent) == schema
+
+
+def test_annotations_that_are_not_known_yet_are_left_alone() -> None:
+    """An output in their place was an internal error of the stand-in, in every preview."""
+    asked = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"annotations": UNKNOWN}}
+
+    assert typed("kubernetes:core/v1:ConfigMap", asked).kind == "ConfigMap"
+    generated = named(asked, {}, "base", b"seed")["metadata"]
+    assert generated["name"].startswith("base-")
+    assert generated["annotations"] is UNKNOWN

@@ -115,6 +115,17 @@ def test_a_cancelled_update_lets_an_uninstall_end(played: Played) -> None:
     assert played.has_ended
 
 
+def test_a_release_of_an_unreachable_cluster_is_never_deleted(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a refresh forgets a release: the real plug-in refuses before it asks for the option."""
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    releases = Releases(Connection(EngineLog(None)), EngineLog(None), Cancellation())
+    request = sdk.DeleteRequest(URN, "ns/r", played.inputs(), 0)
+    with pytest.raises(ProviderError, match="can't delete Helm Release with unreachable cluster"):
+        asyncio.run(releases.delete(request))
+
+
 def test_a_missing_helm_names_the_command_that_gets_one(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
