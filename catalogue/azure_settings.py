@@ -23,6 +23,7 @@ class Setting:
     expected: str = ""
 
 
+_SWITCH = "`true` or `false`"
 _ID = "[0-9A-Za-z_-]+"
 _AN_ID = "00000000-0000-0000-0000-000000000000"
 _HOST = r"([0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
@@ -60,7 +61,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             is_secret=True,
         ),
         "useOidc": Setting(
-            ("ARM_USE_OIDC",), "Sign in with a token of another issuer (OIDC).", is_switch=True
+            ("ARM_USE_OIDC",),
+            "Sign in with a token of another issuer (OIDC).",
+            is_switch=True,
+            expected=_SWITCH,
         ),
         "oidcToken": Setting(("ARM_OIDC_TOKEN",), "The OIDC token.", is_secret=True),
         "oidcTokenFilePath": Setting(
@@ -82,6 +86,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             ("ARM_USE_MSI",),
             "Sign in as the managed identity of the VM; clientId selects one of several.",
             is_switch=True,
+            expected=_SWITCH,
         ),
         "metadataHost": Setting(
             ("ARM_METADATA_HOSTNAME",),

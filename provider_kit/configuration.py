@@ -32,6 +32,8 @@ _OF_THE_CLI: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType
         "environment": lambda account: _CLOUDS.get(account["environmentName"], "public"),
     }
 )
+# As long as the Azure SDK waits for the CLI's token.
+_CLI_SECONDS = 10
 _OR_SIGN_IN = ", or sign in with `az login`"
 _SWITCHES: Mapping[str, bool] = MappingProxyType(
     {"": False, "0": False, "1": True, "false": False, "true": True}
@@ -85,7 +87,7 @@ class Configuration:
         return Masking(secrets).masked(words)
 
     def is_on(self, name: str) -> bool:
-        return _SWITCHES.get(self.text(name).lower(), False)
+        return _SWITCHES[self.text(name).lower()]
 
     def _of_the_cli(self, name: str) -> str:
         """Returns a setting of the Azure CLI, if the provider signs in with it."""
@@ -108,7 +110,7 @@ def _cli_account(program: str | None) -> Mapping[str, str]:
             [program, "account", "show", "--output", "json"],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=_CLI_SECONDS,
             check=True,
         )
         account = json.loads(result.stdout)
@@ -127,13 +129,13 @@ def setting_mistakes(
             yield Mistake(name, f"is not a setting: use one of {', '.join(settings)}")
         elif value is None or value is UNKNOWN or value == "":
             continue
-        elif setting.is_switch and str(value).lower() not in _SWITCHES:
-            yield Mistake(name, "must be `true` or `false`")
         elif not setting.is_switch and not isinstance(value, str):
             yield Mistake(name, "must be a string")
-        elif not setting.is_switch and not _fits(setting, value):
+        elif not _fits(setting, str(value)):
             yield Mistake(name, f"must be {setting.expected}")
 
 
 def _fits(setting: Setting, value: str) -> bool:
+    if setting.is_switch:
+        return value.lower() in _SWITCHES
     return re.fullmatch(setting.pattern, value, re.DOTALL) is not None

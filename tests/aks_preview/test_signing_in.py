@@ -244,6 +244,37 @@ def test_a_hanging_azure_cli_does_not_block(
     assert "The update was cancelled" in asyncio.run(cancelled()).error
 
 
+@pytest.mark.long
+def test_an_azure_cli_that_hangs_is_reported_within_half_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took 71 seconds: the account was waited for six times as long as the token."""
+    program = tmp_path / "az"
+    program.write_text("#!/bin/sh\nexec /bin/sleep 100\n")
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    async def make() -> Outcome:
+        azure = OddAzure()
+        async with serving(azure), driving(azure, clientSecret="") as provider:
+            return await asyncio.wait_for(create(provider), 45)
+
+    assert "Cannot sign in to Azure: Timed out" in asyncio.run(make()).error
+
+
+@pytest.mark.parametrize("switch", ["ARM_USE_OIDC", "ARM_USE_MSI"])
+def test_a_switch_in_the_environment_that_says_neither_is_reported(
+    switch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`yes` was passed over in silence, and the Azure CLI was asked."""
+    monkeypatch.setenv(switch, "yes")
+
+    error = created(OddAzure(), clientSecret="").error
+
+    assert "must be `true` or `false`: correct aks-preview:use" in error
+    assert switch in error
+
+
 def test_a_silent_metadata_endpoint_is_called_once_for_all_resources() -> None:
     """Each resource waited for it half a minute of its own, one after the other."""
     azure = SilentAzure("metadata")
