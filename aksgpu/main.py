@@ -175,9 +175,6 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     markdown: Annotated[
         Path | None, typer.Option(help="Write Markdown to this file; - prints it")
     ] = None,
-    sarif: Annotated[
-        Path | None, typer.Option(help="Write SARIF to this file; - prints it")
-    ] = None,
     json: Annotated[Path | None, typer.Option(help="Write JSON to this file; - prints it")] = None,
 ) -> None:
     """Preview stacks with the policy pack, and report changes and findings."""
@@ -191,7 +188,7 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
         base=base,
         allowed=allow or (),
     )
-    files = {"markdown": markdown, "sarif": sarif, "json": json}
+    files = {"markdown": markdown, "json": json}
     _exit(lambda: reviews.review(options, files))
 
 

@@ -1,14 +1,8 @@
-"""Escapes untrusted text for Markdown.
-
-Only the standard library: `aksgpu.ci` runs without an installation.
-"""
+"""Escapes untrusted text for Markdown."""
 
 import re
 
 from aksgpu.visible import visible
-
-# A workflow finds the comment to update by this line.
-MARKER = "<!-- aks-gpu review -->"
 
 # Special characters of Markdown, HTML and GitHub, which become entities.
 _SPECIAL = str.maketrans({letter: f"&#{ord(letter)};" for letter in "&<>\"'`*_[]|~\\#@$"})

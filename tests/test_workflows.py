@@ -34,18 +34,9 @@ PERMISSIONS = {
         "id-token": "write",
         "pull-requests": "read",
     },
+    ("pull-request", "comment"): {"pull-requests": "write"},
     ("warm-caches", "warm"): {"contents": "read"},
     ("gpu-operator", "chart"): {"contents": "read"},
-    ("publish-review", "comment"): {
-        "actions": "read",
-        "contents": "read",
-        "pull-requests": "write",
-    },
-    ("publish-review", "code-scanning"): {
-        "actions": "read",
-        "contents": "read",
-        "security-events": "write",
-    },
     ("deploy", "stacks"): {"actions": "read", "contents": "read"},
     ("deploy", "up"): {"contents": "read", "id-token": "write"},
     ("release", "checks"): {"contents": "read"},
@@ -138,7 +129,6 @@ def test_each_workflow_has_only_its_expected_triggers() -> None:
 
     assert triggers == {
         "pull-request": {"pull_request"},
-        "publish-review": {"workflow_run"},
         "deploy": {"push", "workflow_dispatch"},
         "warm-caches": {"push", "workflow_dispatch"},
         "gpu-operator": {"pull_request", "schedule", "workflow_dispatch"},
@@ -219,44 +209,45 @@ def test_the_cache_script_accepts_every_target(target: str, tmp_path: Path) -> N
     assert len(called) > 1
 
 
-def test_publishing_jobs_run_only_code_of_the_default_branch() -> None:
-    commands = []
-    for name in ("comment", "code-scanning"):
-        for step in job("publish-review", name)["steps"]:
-            commands += [step["run"]] if "run" in step else []
-            options = step.get("with", {})
-            if step.get("uses", "").startswith("actions/checkout@"):
-                assert set(options) == {"persist-credentials"}
-            if step.get("uses", "").startswith("actions/download-artifact@"):
-                # Beside the code, where it cannot overwrite any.
-                assert options["path"].startswith("${{ runner.temp }}/")
-                assert options["run-id"] == "${{ github.event.workflow_run.id }}"
+def test_the_job_that_comments_runs_no_code_of_the_change(tmp_path: Path) -> None:
+    """It has a token that can write, and a change could have put its own code into a checkout."""
+    *downloads, comment = job("pull-request", "comment")["steps"]
+    for step in downloads:
+        assert step["uses"].startswith("actions/download-artifact@")
+        assert step["with"]["path"] == "${{ runner.temp }}/report"
+        assert step["continue-on-error"] == "true"
+    gh = tmp_path / "gh"
+    gh.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/arguments\ncat > {tmp_path}/body\n')
+    gh.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "RUNNER_TEMP": str(tmp_path)}
+    environment |= {"PULL": "7", "COMMIT": "1a2b3c4"}
+    script = ["bash", "-e", "-o", "pipefail", "-c", comment["run"]]
 
-    assert commands == [
-        'python3 -m aksgpu.ci.publish "$RUNNER_TEMP/reviews"',
-        'python3 -m aksgpu.ci.sarif "$RUNNER_TEMP/review/review.sarif"',
-    ]
+    subprocess.run(script, env=environment, cwd=tmp_path, check=True)
+    assert not (tmp_path / "body").exists()
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "review.md").write_text("the report\n")
+    subprocess.run(script, env=environment, cwd=tmp_path, check=True)
+
+    called = (tmp_path / "arguments").read_text().strip()
+    assert called == "pr comment 7 --edit-last --create-if-none --body-file -"
+    assert (tmp_path / "body").read_text() == "the report\n\nThis is the review of 1a2b3c4.\n"
 
 
-def test_a_report_is_published_also_when_the_review_failed() -> None:
+def test_a_report_is_a_comment_also_when_the_review_failed_but_not_of_a_fork() -> None:
     for where, step in using("actions/upload-artifact@"):
         assert step["if"] == "always()", where
         assert step["with"]["path"] == "build/report/"
     uploaded = {step["with"]["name"] for _, step in using("actions/upload-artifact@")}
-    taken = {step["with"]["name"] for _, step in using("actions/download-artifact@")}
-    assert (
-        uploaded
-        == {"review-offline", "review-azure"}
-        == taken - {"${{ needs.comment.outputs.sarif }}"}
-    )
-    assert WORKFLOWS["publish-review"]["on"]["workflow_run"] == {
-        "workflows": [WORKFLOWS["pull-request"]["name"]],
-        "types": ["completed"],
+    taken = [step["with"]["name"] for _, step in using("actions/download-artifact@")]
+    assert taken == ["review-offline", "review-azure"]
+    assert set(taken) == uploaded
+    terms = {term.strip() for term in job("pull-request", "comment")["if"].split("&&")}
+    assert terms == {
+        "!cancelled()",
+        "github.event.pull_request.head.repo.full_name == github.repository",
     }
-    terms = job("publish-review", "comment")["if"]
-    assert "success" not in terms
-    for _, step in using("actions/download-artifact@")[:2]:
-        assert step["continue-on-error"] == "true"
+    assert job("pull-request", "comment")["needs"] == ["review", "preview"]
 
 
 # What decides over a change: a pull request that changes it needs its owners.

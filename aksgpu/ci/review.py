@@ -19,7 +19,7 @@ from aksgpu.outcome import NOT_KNOWN, STOPPED, WRONG_USAGE
 from aksgpu.running import Program, ProgramError, terminated_as_interrupted
 from aksgpu.stack_names import short_name
 
-_FORMATS = {"--markdown": "review.md", "--sarif": "review.sarif", "--json": "review.json"}
+_FORMATS = {"--markdown": "review.md", "--json": "review.json"}
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -1,27 +1,29 @@
 """The command review: its options, its reports, and the exit code."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from aksgpu.report import ReportConsole
+from aksgpu.report import ReportConsole, print_result
+from aksgpu.review.annotations import as_annotations
 from aksgpu.review.document import as_json
 from aksgpu.review.git import is_commit
-from aksgpu.review.markdown import as_markdown
+from aksgpu.review.markdown import as_markdown, for_terminal
 from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions, review_stacks
-from aksgpu.review.sarif import as_sarif
-from aksgpu.review.terminal import print_report
 from aksgpu.stack_names import short_name
 from engine.progress import to_stderr
 
 # Instead of a file: prints this format instead of the report for terminals.
 STDOUT = Path("-")
 FORMATS: Mapping[str, Callable[[Review], str]] = MappingProxyType(
-    {"markdown": as_markdown, "sarif": as_sarif, "json": as_json}
+    {"markdown": as_markdown, "json": as_json}
 )
 
 
@@ -42,7 +44,16 @@ def review(options: ReviewOptions, files: Mapping[str, Path | None]) -> int:
         sys.stdout.write(FORMATS[printed[0]](result))
     else:
         print_report(result, ReportConsole())
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        # A workflow reads commands from both streams.
+        sys.stderr.write(as_annotations(result))
     return result.verdict.exit_code
+
+
+def print_report(review: Review, console: Console) -> None:
+    console.print(Text(for_terminal(review)), soft_wrap=True)
+    console.print(Text(f"Reviewed {review.setting}."), soft_wrap=True)
+    print_result(review.verdict, console, review.cloud)
 
 
 def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:

@@ -21,7 +21,7 @@ class Criteria(NamedTuple):
     allows_retired: bool
 
 
-class Brought(NamedTuple):
+class PolicyChange(NamedTuple):
     """A rule or a setting that the change configures differently."""
 
     what: str
@@ -30,17 +30,16 @@ class Brought(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judging:
-    """The criteria that apply, and how the change modifies them."""
+class PolicyChanges:
+    """How a change modifies its own criteria, and whether that applies to its review."""
 
-    by: Criteria
-    brought: list[Brought]
+    changes: list[PolicyChange]
     allowance: Allowance
-    allowed: bool
+    applied: bool
 
     @property
     def result(self) -> str:
-        if self.allowed:
+        if self.applied:
             return f"It applies: --allow {self.allowance} was given."
         return (
             "It does not apply to this review, which uses the configuration of the base. An owner "
@@ -48,24 +47,25 @@ class Judging:
         )
 
 
-def judging_of(
+def criteria_of(
     stack: str, now: Criteria, base: Criteria | None, allowed: Collection[Allowance]
-) -> Judging:
+) -> tuple[Criteria, PolicyChanges]:
     """The criteria that apply to a stack; `base` is None if there is nothing to compare with."""
     allowance = Allowance(JUDGING, stack)
     if base is None:
-        return Judging(now, [], allowance, allowed=True)
+        return now, PolicyChanges([], allowance, applied=True)
     is_allowed = allowance in allowed
-    return Judging(now if is_allowed else base, list(_brought(base, now)), allowance, is_allowed)
+    changes = PolicyChanges(list(_changes(base, now)), allowance, is_allowed)
+    return now if is_allowed else base, changes
 
 
-def _brought(base: Criteria, now: Criteria) -> Iterator[Brought]:
+def _changes(base: Criteria, now: Criteria) -> Iterator[PolicyChange]:
     before, after = _rules(base.configuration), _rules(now.configuration)
     for rule in sorted({*before, *after}):
         if before.get(rule) != after.get(rule):
-            yield Brought(clean(rule), _shown(before, rule), _shown(after, rule))
+            yield PolicyChange(clean(rule), _shown(before, rule), _shown(after, rule))
     if now.allows_retired != base.allows_retired:
-        yield Brought(_RETIRED, *(json.dumps(each.allows_retired) for each in (base, now)))
+        yield PolicyChange(_RETIRED, *(json.dumps(each.allows_retired) for each in (base, now)))
 
 
 def _rules(text: str | None) -> Mapping[str, Any]:

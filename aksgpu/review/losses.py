@@ -67,7 +67,7 @@ def _losses(steps: Collection[Step]) -> Iterator[tuple[LossKind, GpuPool, str]]:
             continue
         pools = gpu_pools(step.resource, step.old)
         if rotates(step) and not _loss_with_parent(step, parents):
-            yield from (("rotate", pool, f"{_reason(step)}{_twice(step)}") for pool in pools)
+            yield from (("rotate", pool, f"{_reason(step)}{_extra_nodes(step)}") for pool in pools)
         elif kind := _removal(step):
             yield from ((kind, pool, _reason(step)) for pool in pools)
         elif loss := _loss_with_parent(step, parents):
@@ -93,7 +93,7 @@ def rotates(step: Step) -> bool:
     )
 
 
-def _twice(step: Step) -> str:
+def _extra_nodes(step: Step) -> str:
     """What the new pool takes beside the old one."""
     return "".join(
         f"; meanwhile the stack has {pool.vm_size}, {nodes_in_words(pool.nodes)}"

@@ -1,16 +1,18 @@
-"""The report as Markdown, for a pull request's comment and for a job's summary.
+"""The report as Markdown: for a pull request's comment, for a job's summary, and for a terminal.
 
 GitHub refuses comments longer than 65 536 characters. A long report is cut where it matters least:
-long lists first, then long texts, then whole stacks. The verdict always stays.
+long lists first, then long texts, then whole stacks. The verdict always stays. A terminal shows
+the stacks in full: nothing is folded, and no text is escaped.
 """
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from aksgpu.markdown import MARKER, escape
+from aksgpu.markdown import escape
 from aksgpu.outcome import Finding
 from aksgpu.preflight.rows import Row
 from aksgpu.review import wording
@@ -37,6 +39,8 @@ _FEWER_STACKS = (100, 30, 10, 3)
 _OK, _NOT_OK, _WARNING = "✅", "❌", "⚠️"
 
 _SPACE = re.compile(r"\s+")
+# Before a further line of an item.
+_INDENT = "\n  "
 
 
 def as_markdown(review: Review) -> str:
@@ -49,36 +53,44 @@ def as_markdown(review: Review) -> str:
     return next((text for text in texts if len(text.encode()) <= _MOST_BYTES), shortest)
 
 
+def for_terminal(review: Review) -> str:
+    """The Markdown of the stacks, as a terminal shows it."""
+    writer = _Writer(sys.maxsize, sys.maxsize, is_for_github=False)
+    return "\n".join(line for stack in review.stacks for line in writer.stack(review, stack))
+
+
 @dataclass(frozen=True)
 class _Writer:
     """Writes reports with lists of at most `most` items and texts of at most `letters`."""
 
     most: int
     letters: int
+    is_for_github: bool = True
 
     def report(self, review: Review, shown: Sequence[StackReview]) -> str:
         verdict = review.verdict
         sign = _NOT_OK if verdict.exit_code else _OK
         sentence = self._text(verdict.sentence.capitalize())
         lines = [
-            f"{MARKER}\n## {sign} GPU review: {self._text(verdict.word)}\n",
+            f"## {sign} GPU review: {self._text(verdict.word)}\n",
             f"{sentence}. Reviewed {self._text(review.setting)}.\n",
         ]
         for stack in shown:
-            lines += [*self._stack(stack), ""]
+            lines += [*self.stack(review, stack), ""]
         if left := len(review.stacks) - len(shown):
             lines += [f"… and {left} more stacks, which did not fit."]
         return "\n".join(lines).rstrip() + "\n"
 
-    def _stack(self, stack: StackReview) -> Iterator[str]:
+    def stack(self, review: Review, stack: StackReview) -> Iterator[str]:
         sign = _NOT_OK if stack.verdict.exit_code else _OK
-        yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.word)}\n"
+        name = f"Stack {self._text(stack.stack)} on {review.cloud}"
+        yield f"### {sign} {name}: {self._text(stack.verdict.word)}\n"
         yield from self._list(stack.notes, lambda note: f"_{self._text(note)}_")
         yield from self._list(stack.problems, lambda problem: self._problem(stack, problem))
-        if stack.judging and stack.judging.brought:
-            yield f"**{wording.BROUGHT}.** {self._text(stack.judging.result)}\n"
+        if stack.policy_changes and stack.policy_changes.changes:
+            yield f"**{wording.POLICY_CHANGES}.** {self._text(stack.policy_changes.result)}\n"
             yield from self._list(
-                stack.judging.brought,
+                stack.policy_changes.changes,
                 lambda change: f"- {self._text(wording.change_in_words(change))}",
             )
         if stack.lost:
@@ -94,29 +106,32 @@ class _Writer:
         yield from self._gpus(stack)
         if stack.costs:
             yield self._text(wording.costs_in_words(stack.costs)) + "\n"
-        if diagram := as_mermaid(stack.pools, stack.gpus or (), min(self.most, _MOST_DRAWN)):
+        if self.is_for_github and (diagram := self._diagram(stack)):
             yield f"```mermaid\n{diagram}\n```\n"
         yield from self._changes(stack)
+
+    def _diagram(self, stack: StackReview) -> str:
+        return as_mermaid(stack.pools, stack.gpus or (), min(self.most, _MOST_DRAWN))
 
     def _problem(self, stack: StackReview, problem: Finding) -> str:
         line = problem.line or stack.lines.get(problem.key)
         place = problem.place or (f" (line {line})" if line else "")
         key = f"**{self._text(problem.key + place)}**: " if problem.key else ""
         what = problem.what if key else problem.what + place
-        return f"- {_NOT_OK} {key}{self._text(what)}<br>→ {self._text(problem.advice)}"
+        return self._lines(f"{_NOT_OK} {key}{self._text(what)}", self._remedy(problem.advice))
 
     def _lost(self, lost: LostPool) -> str:
         sign = _OK if lost.allowed else _NOT_OK
-        return f"- {sign} {self._text(lost.message)}<br>→ {self._text(lost.remedy)}"
+        return self._lines(f"{sign} {self._text(lost.message)}", self._remedy(lost.remedy))
 
     def _not_run(self, rule: NotRun) -> str:
         where = self._text(wording.where(rule.resource))
-        return f"- {_NOT_OK} {self._text(rule.rule)}: {where}<br>{self._text(rule.why)}"
+        return self._lines(f"{_NOT_OK} {self._text(rule.rule)}: {where}", self._text(rule.why))
 
     def _answer(self, row: Row) -> str:
         sign = _NOT_OK if row.cause else _WARNING
-        line = f"- {sign} {self._text(wording.asked_about(row))}: {self._text(row.what)}"
-        return f"{line}<br>→ {self._text(row.advice)}" if row.advice else line
+        line = f"{sign} {self._text(wording.asked_about(row))}: {self._text(row.what)}"
+        return self._lines(line, self._remedy(row.advice))
 
     def _change(self, change: Change) -> str:
         changed = "" if change.kind == "create" else ", ".join(change.properties)
@@ -132,34 +147,31 @@ class _Writer:
             yield "**Rules that are broken**\n"
         yield from self._list(mandatory, self._finding)
         if advice:
-            yield f"<details><summary>Advice: {len(advice)}</summary>\n"
-            yield from self._list(advice, self._finding)
-            yield "</details>\n"
+            yield from self._folded(f"Advice: {len(advice)}", self._list(advice, self._finding))
 
     def _finding(self, grouped: tuple[Violation, str]) -> str:
         finding, places = grouped
         sign = _NOT_OK if finding.mandatory else _WARNING
-        rule = self._text(finding.rule)
-        if finding.url.startswith("https://"):
-            rule = f'<a href="{html.escape(_SPACE.sub("", finding.url))}">{rule}</a>'
-        parts = [
-            f"- {sign} **{self._text(wording.grade(finding))}** · {rule} · {self._text(places)}",
+        rule = self._link(self._text(finding.rule), finding.url)
+        return self._lines(
+            f"{sign} **{self._text(wording.grade(finding))}** · {rule} · {self._text(places)}",
             self._text(finding.message),
-        ]
-        parts += [f"→ {self._text(finding.remedy)}"] if finding.remedy else []
-        return "<br>".join(parts)
+            self._remedy(finding.remedy),
+        )
 
     def _gpus(self, stack: StackReview) -> Iterator[str]:
         if not stack.gpus:
             yield (wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS) + "\n"
             return
         rows = wording.gpu_rows(stack.gpus)
-        yield f"| {' | '.join(wording.GPU_HEADINGS)} |"
-        yield f"|{' --- |' * len(wording.GPU_HEADINGS)}"
         # The last row has the totals.
         shown = rows if len(rows) <= self.most else [*rows[: self.most], rows[-1]]
-        for row in shown:
-            yield f"| {' | '.join(map(self._text, row))} |"
+        cells = [wording.GPU_HEADINGS, *(tuple(map(self._text, row)) for row in shown)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        cells.insert(1, tuple("-" * width for width in widths))
+        for row in cells:
+            padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            yield f"| {' | '.join(padded)} |"
         yield ""
 
     def _changes(self, stack: StackReview) -> Iterator[str]:
@@ -167,10 +179,15 @@ class _Writer:
             yield wording.NO_CHANGES if stack.gpus is not None else ""
             return
         numbers = self._text(wording.changes_in_words(stack))
-        yield f"<details><summary>Changes: {numbers}</summary>\n"
         changes = sorted(stack.changes, key=lambda change: CHANGE_KINDS.index(change.kind))
-        yield from self._list(changes, self._change)
-        yield "</details>"
+        yield from self._folded(f"Changes: {numbers}", self._list(changes, self._change))
+
+    def _folded(self, summary: str, lines: Iterable[str]) -> Iterator[str]:
+        is_folded = self.is_for_github
+        yield f"<details><summary>{summary}</summary>\n" if is_folded else f"**{summary}**\n"
+        yield from lines
+        if is_folded:
+            yield "</details>\n"
 
     def _list(self, items: Sequence[_Item], line: Callable[[_Item], str]) -> Iterator[str]:
         """The first items of a list, and how many more there are."""
@@ -180,5 +197,17 @@ class _Writer:
         if items:
             yield ""
 
+    def _lines(self, *lines: str) -> str:
+        """An item of a list, with its lines."""
+        return f"- {('<br>' if self.is_for_github else _INDENT).join(filter(None, lines))}"
+
+    def _remedy(self, text: str) -> str:
+        return f"→ {self._text(text)}" if text else ""
+
+    def _link(self, text: str, address: str) -> str:
+        if not self.is_for_github or not address.startswith("https://"):
+            return text
+        return f'<a href="{html.escape(_SPACE.sub("", address))}">{text}</a>'
+
     def _text(self, text: str) -> str:
-        return escape(text, self.letters)
+        return escape(text, self.letters) if self.is_for_github else text.replace("\n", _INDENT)

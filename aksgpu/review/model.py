@@ -10,7 +10,7 @@ from aksgpu.allowances import Allowance
 from aksgpu.outcome import AZURE, REHEARSAL, Cause, Finding, verdict
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
-from aksgpu.review.judging import Judging
+from aksgpu.review.judging import PolicyChanges
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
 # Most important first.
@@ -198,7 +198,7 @@ class StackReview:
     # How it was reviewed, as far as a reader needs to know.
     notes: list[str] = field(default_factory=list)
     # None if the review stopped before.
-    judging: Judging | None = None
+    policy_changes: PolicyChanges | None = None
     problems: list[Finding] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     unchanged: int = 0

@@ -18,7 +18,7 @@ from aksgpu.report import findings_of, findings_of_mistakes
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.costs import costs
 from aksgpu.review.git import content_at, path_in_repository
-from aksgpu.review.judging import Criteria, Judging, judging_of
+from aksgpu.review.judging import Criteria, criteria_of
 from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
@@ -152,16 +152,16 @@ def _review(
         file = files.now
         if not files.is_deleted:
             _refuse_mistakes(file, options.project)
-        review.judging = judging = _judging(review, options, files)
+        criteria = _criteria(review, options, files)
         with (
             _place(review, options, files, engine, home, say) as place,
-            _temporary_file(judging.by.configuration) as configuration,
+            _temporary_file(criteria.configuration) as configuration,
             Progress(f"Previewing {review.stack}", say),
         ):
             seen, problems = preview(place, review.stack, _PACK, configuration)
         review.changes, review.unchanged = seen.changes, seen.unchanged
         findings = seen.findings
-        if not judging.by.allows_retired:
+        if not criteria.allows_retired:
             findings = refuse_new(findings, seen.steps)
         review.findings = by_severity(findings)
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
@@ -199,8 +199,11 @@ def _refuse_mistakes(file: StackFile, project: Path) -> None:
         raise StoppedError(*findings_of_mistakes(mistakes))
 
 
-def _judging(review: StackReview, options: ReviewOptions, files: _Files) -> Judging:
-    """The criteria for the stack: a change to them applies only if it is allowed."""
+def _criteria(review: StackReview, options: ReviewOptions, files: _Files) -> Criteria:
+    """The criteria for the stack: a change to them applies only if it is allowed.
+
+    Adds such changes, and the mistakes in them, to the review.
+    """
     stack = review.stack
     file = policies_file(options.stack_files, stack)
     base = None
@@ -219,7 +222,8 @@ def _judging(review: StackReview, options: ReviewOptions, files: _Files) -> Judg
             mistakes = [f"It cannot be read: {error}"]
         review.problems += [mistake_in(file.name, mistake) for mistake in mistakes]
     now = base if files.is_deleted and base else Criteria(text, files.now.allows_retired)
-    return judging_of(short_name(stack), now, base, options.allowed)
+    criteria, review.policy_changes = criteria_of(short_name(stack), now, base, options.allowed)
+    return criteria
 
 
 @contextmanager
@@ -237,8 +241,8 @@ def _temporary_file(configuration: str | None) -> Iterator[Path | None]:
 def _unused(review: StackReview, allowed: Sequence[Allowance]) -> Iterator[str]:
     """A note for each allowance that this change does not need: it may be misspelled."""
     used = {lost.allowance for lost in review.lost}
-    if review.judging and review.judging.brought:
-        used.add(review.judging.allowance)
+    if review.policy_changes and review.policy_changes.changes:
+        used.add(review.policy_changes.allowance)
     for allowance in allowed:
         if allowance.stack == short_name(review.stack) and allowance not in used:
             yield f"--allow {allowance} allows nothing that this change does."

@@ -16,7 +16,6 @@ class RuleFacts:
     description: str = ""
     remedy: str = ""
     url: str = ""
-    tags: tuple[str, ...] = ()
     # What the pack's configuration can set for it, except its level and reason.
     settings: tuple[str, ...] = ()
 
@@ -32,7 +31,6 @@ def _facts(rule: Any) -> RuleFacts:
         description=rule.description or "",
         remedy=rule.remediation_steps or "",
         url=rule.url or "",
-        tags=tuple(rule.tags or ()),
         settings=tuple(name for name in rule.config_schema.properties if name != "reason"),
     )
 

@@ -1,4 +1,4 @@
-"""Texts that the reports for people share."""
+"""The words of a report, from its facts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.rows import Row
-from aksgpu.review.judging import Brought
+from aksgpu.review.judging import PolicyChange
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
@@ -23,7 +23,7 @@ from aksgpu.review.pools import total
 
 NO_SEVERITY = "no severity"
 LOST = "GPU pools that are lost or rotated"
-BROUGHT = "The change modifies the policy configuration that it is reviewed with"
+POLICY_CHANGES = "The change modifies the policy configuration that it is reviewed with"
 NOT_RUN = "Rules that could not run"
 NOT_RUN_MEANING = "they need values that are not known before the update, so this review fails"
 NO_CHANGES = "Nothing changes."
@@ -61,7 +61,7 @@ def preflight_rows(preflight: Preflight) -> list[Row]:
     return [row for row in preflight.rows if row.answer != "ok"]
 
 
-def change_in_words(change: Brought) -> str:
+def change_in_words(change: PolicyChange) -> str:
     return f"{change.what}: {change.before} becomes {change.after}"
 
 

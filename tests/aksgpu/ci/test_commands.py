@@ -25,7 +25,6 @@ sys.exit(int(os.environ.get("EXIT", "0")))
 REVIEW = [sys.executable, "-S", "-m", "aksgpu.ci.review"]
 FORMATS = [
     "--markdown=build/report/review.md",
-    "--sarif=build/report/review.sarif",
     "--json=build/report/review.json",
 ]
 
@@ -128,7 +127,7 @@ def test_no_stack_is_reviewed_without_a_list_of_stacks(checkout: Checkout, stack
 def test_the_review_has_the_options_that_the_workflows_use() -> None:
     help_text = CliRunner().invoke(app, ["review", "--help"], env={"COLUMNS": "200"}).output
 
-    for option in ("--offline", "--base", "--allow", "--stack", "--markdown", "--sarif"):
+    for option in ("--offline", "--base", "--allow", "--stack", "--markdown", "--json"):
         assert option in help_text
 
 
@@ -151,7 +150,7 @@ def test_up_runs_with_the_policy_pack(checkout: Checkout) -> None:
     assert checkout.run(script)[0] != 0
 
 
-@pytest.mark.parametrize("module", ["publish", "review", "sarif", "stacks"])
+@pytest.mark.parametrize("module", ["review", "stacks"])
 def test_modules_that_run_without_an_installation_need_none(module: str) -> None:
     # No `site`: the standard library and this checkout, as on a runner.
     look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.ci.{module}"

@@ -14,7 +14,7 @@ from tests.bench import ROOT
 
 KEPT = ROOT / "docs" / "examples" / "review"
 TERMINAL = "terminal.txt"
-FORMATS = {"markdown": "report.md", "sarif": "report.sarif", "json": "report.json"}
+FORMATS = {"markdown": "report.md", "json": "report.json"}
 # What an hour costs in the example, which is no answer of Azure's; and the day of its review.
 PRICES = {
     "Standard_D4ds_v5": 0.25,

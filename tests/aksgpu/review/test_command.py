@@ -17,7 +17,6 @@ from aksgpu.review import command, reviewing
 from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions
-from aksgpu.review.terminal import print_report
 from engine import EngineUnavailableError
 from tests.aksgpu.review.reviews import review as made
 from tests.aksgpu.review.reviews import whole_stack
@@ -54,7 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
         (["--stack", "dev", "--offline", "--base", "--help"], "git has no commit"),
         (["--stack", "dev", "--project", "/nosuch"], "There is no Pulumi.yaml in /nosuch"),
         (["--stack", "dev", "--json", "/nosuch/x.json"], "cannot be written"),
-        (["--stack", "dev", "--json", "-", "--sarif", "-"], "cannot go to the same place"),
+        (["--stack", "dev", "--json", "-", "--markdown", "-"], "cannot go to the same place"),
     ],
 )
 def test_wrong_options_are_refused_before_the_review_starts(
@@ -88,7 +87,7 @@ def test_one_review_writes_every_format_and_prints_to_the_terminal(
 
 
 def test_a_single_format_can_be_printed(asked: list[ReviewOptions]) -> None:
-    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 2
+    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 3
     assert len(asked) == 1
 
 
@@ -123,9 +122,9 @@ def test_a_review_names_its_cloud_in_its_first_and_its_last_line(
     monkeypatch.setattr(reviewing, "_review", reviewed)
     review = reviewing.review_stacks(options_for(tmp_path, "a"), lambda _: None)
     page = io.StringIO()
-    print_report(review, Console(file=page, width=200))
+    command.print_report(review, Console(file=page, width=200))
     first, *_, last = page.getvalue().splitlines()
-    assert first == f"The stack a on {cloud} (Pulumi.a.yaml)"
+    assert first == f"### ✅ Stack a on {cloud}: fine"
     assert last == f"Result: fine - on {cloud}, no problem was found (exit code 0)."
     assert f"Reviewed on {cloud}, compared with what each stack has now." in as_markdown(review)
 
@@ -150,6 +149,7 @@ def test_an_internal_error_of_the_review_is_reported(
     def mistaken(*_: Any) -> None:
         raise KeyError("password: hunter2-x")
 
+    monkeypatch.setenv("ARM_CLIENT_SECRET", "hunter2-x")
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", mistaken)
     review = reviewing.review_stacks(options_for(tmp_path, "a"), lambda _: None)

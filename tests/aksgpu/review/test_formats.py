@@ -10,10 +10,9 @@ import pytest
 
 from aksgpu.outcome import Cause, Finding
 from aksgpu.report import ReportConsole
-from aksgpu.review.command import FORMATS
+from aksgpu.review.command import FORMATS, print_report
 from aksgpu.review.document import as_json
 from aksgpu.review.model import Review, StackReview
-from aksgpu.review.terminal import print_report
 from tests.aksgpu.review.reviews import review, urn, whole_stack
 
 
@@ -63,33 +62,34 @@ def test_json_contains_the_whole_review() -> None:
     document: dict[str, Any] = json.loads(as_json(review(whole_stack())))
 
     assert (document["version"], document["cause"], document["exitCode"]) == (
-        2,
+        3,
         "stack-file-invalid",
         1,
     )
     (stack,) = document["stacks"]
     resource = {"urn": urn("pool0"), "type": urn("").split("::")[2], "name": "pool0"}
-    assert stack["lostGpuPools"][0]["resource"] == resource
-    assert stack["lostGpuPools"][0]["line"] == 7
+    assert stack["lost"][0]["resource"] == resource
+    assert stack["lost"][0]["allowance"] == "replace:dev/pool0"
+    assert stack["lines"] == {resource["urn"]: 7, "gpuPools[0].vmSize": 3}
     assert stack["findings"][0] == {
         "rule": "a-rule",
         "pack": "a-pack",
         "severity": "high",
         "mandatory": True,
         "resource": resource,
-        "line": 7,
         "message": "It is broken.",
         "remedy": "Mend it.",
         "url": "https://example.com/a-rule",
     }
-    assert stack["rulesNotRun"][0]["why"] == "Not known."
-    assert stack["problems"][0]["line"] == 3
-    assert stack["changes"]["replace"] == [resource | {"properties": ["vmSize"]}]
+    assert stack["notRun"][0]["why"] == "Not known."
+    assert stack["changes"] == [{"kind": "replace", "resource": resource, "properties": ["vmSize"]}]
     assert stack["gpus"] == [
         {
             "vmSize": "Standard_NC0",
-            "nodes": {"before": {"min": 0, "max": 1}, "after": {"min": 1, "max": 2}},
-            "gpus": {"before": {"min": 0, "max": 4}, "after": None},
+            "nodesBefore": {"least": 0, "most": 1},
+            "nodesAfter": {"least": 1, "most": 2},
+            "gpusBefore": {"least": 0, "most": 4},
+            "gpusAfter": None,
         }
     ]
 
@@ -108,7 +108,7 @@ def test_a_failed_preview_counts_no_gpus() -> None:
 
 def test_equal_findings_are_reported_once_with_all_resources() -> None:
     text = on_terminal(review(whole_stack(pools=3)))
-    assert text.count("a-rule: pool0, pool1, pool2 (azure-native:containerservice:AgentPool)") == 1
+    assert text.count("a-rule · pool0, pool1, pool2 (azure-native:containerservice:AgentPool)") == 1
     assert text.count("It is broken.") == 1
 
 

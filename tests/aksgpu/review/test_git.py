@@ -46,11 +46,12 @@ def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
 
     files = reviewing._files(options(repository), "dev")
     review = StackReview(stack="dev", file="")
-    judged = reviewing._judging(review, options(repository), files)
+    criteria = reviewing._criteria(review, options(repository), files)
 
     assert (files.base, files.is_deleted) == ("config: {}\n", False)
-    assert json.loads(judged.by.configuration or "{}") == MANDATORY
-    assert [brought.what for brought in judged.brought] == ["host-encryption"]
+    assert json.loads(criteria.configuration or "{}") == MANDATORY
+    assert review.policy_changes
+    assert [change.what for change in review.policy_changes.changes] == ["host-encryption"]
 
 
 def test_a_stack_file_in_utf_16_is_compared_with_its_base(repository: Path) -> None:
@@ -96,10 +97,10 @@ def test_only_files_of_the_folder_are_read(repository: Path, link: str) -> None:
         (repository / name).symlink_to(link)
     review = StackReview(stack="dev", file="")
     files = reviewing._files(options(repository), "dev")
-    judged = reviewing._judging(review, options(repository), files)
+    criteria = reviewing._criteria(review, options(repository), files)
     (problem,) = review.problems
     assert "symbolic link" in problem.what
-    assert "secret" not in f"{problem} {judged}"
+    assert "secret" not in f"{problem} {criteria} {review}"
     with pytest.raises(StackFileError, match="symbolic link"):
         reviewing._files(options(repository), "other")
 
@@ -122,6 +123,6 @@ def test_an_unreadable_policy_configuration_is_reported_as_invalid(
     (repository / "Pulumi.dev.policies.json").write_bytes(content)
     review = StackReview(stack="dev", file="")
     files = reviewing._files(options(repository), "dev")
-    reviewing._judging(review, options(repository), files)
+    reviewing._criteria(review, options(repository), files)
     (problem,) = review.problems
     assert problem.cause.word == "policies-invalid"

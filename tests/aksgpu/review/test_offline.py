@@ -181,23 +181,21 @@ def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
     stack_file.write_text(yaml.safe_dump({"config": {"aks-gpu:gpuPools": [gpu, small]}}))
     configuration.write_text(json.dumps({"all": "disabled"}))
     (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
-    brought = {"what": "all", "before": "not configured", "after": '"disabled"'}
-    assert stack["judging"] == {
-        "brought": [brought],
-        "allowance": "policies:old",
-        "counts": False,
-    }
+    change = {"what": "all", "before": "not configured", "after": '"disabled"'}
+    changes = stack["policyChanges"]
+    assert changes["changes"] == [change]
+    assert (changes["allowance"], changes["applied"]) == ("policies:old", False)
 
     misspelt = ("--allow", "delete:old/gqu")
     (stack,) = reviewed(tmp_path, *where, "--allow", "policies:old", *misspelt, cause="fine")[
         "stacks"
     ]
-    assert stack["judging"]["counts"]
+    assert stack["policyChanges"]["applied"]
     assert stack["notes"] == ["--allow delete:old/gqu allows nothing that this change does."]
 
     stack_file.unlink()
     (stack,) = reviewed(tmp_path, *where, cause="gpu-pool-lost")["stacks"]
-    assert [(lost["pool"], lost["change"]) for lost in stack["lostGpuPools"]] == [("gpu", "forget")]
+    assert [(lost["pool"], lost["kind"]) for lost in stack["lostGpuPools"]] == [("gpu", "forget")]
     assert "`pulumi destroy` first" in stack["notes"][0]
 
 

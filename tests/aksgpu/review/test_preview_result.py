@@ -11,6 +11,7 @@ from aksgpu.review.losses import lost_pools
 from aksgpu.review.model import Span
 from aksgpu.review.pools import count_gpus
 from aksgpu.review.rules import facts_of
+from provider_kit.secrecy import MASK
 from tests.aksgpu.review.reviews import (
     AGENT_POOL,
     CLUSTER,
@@ -191,13 +192,13 @@ def test_errors_are_kept_with_their_resource() -> None:
         diagnostic("the program failed"),
         diagnostic("preview failed"),
         diagnostic("not an error", severity="warning"),
-        diagnostic("the token: abcdef123456"),
+        diagnostic("the key: -----BEGIN PRIVATE KEY-----\nabc"),
     )
     assert preview.errors == [
         "pool: too hot",
         "the program failed",
         "preview failed",
-        "the token: [secret]",
+        f"the key: {MASK}",
     ]
 
 
