@@ -43,7 +43,7 @@ def _as_data(value: Any) -> Any:
     if form := _FORMS.get(type(value)):
         return form(value)
     if isinstance(value, Mapping):
-        return {key: _as_data(member) for key, member in value.items()}
+        return {key: _as_data(member) for key, member in sorted(value.items())}
     if names := list(_names(value)):
         return {_camel_case(name): _as_data(getattr(value, name)) for name in names}
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -87,7 +87,7 @@ def test_one_review_writes_every_format_and_prints_to_the_terminal(
 
 
 def test_a_single_format_can_be_printed(asked: list[ReviewOptions]) -> None:
-    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 3
+    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 1
     assert len(asked) == 1
 
 

@@ -62,7 +62,7 @@ def test_json_contains_the_whole_review() -> None:
     document: dict[str, Any] = json.loads(as_json(review(whole_stack())))
 
     assert (document["version"], document["cause"], document["exitCode"]) == (
-        3,
+        1,
         "stack-file-invalid",
         1,
     )

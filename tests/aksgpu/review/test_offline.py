@@ -25,6 +25,11 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.engine
 
 
+def names_of(stack: dict[str, Any], kind: str) -> list[str]:
+    """The resources with this kind of change."""
+    return [change["resource"]["name"] for change in stack["changes"] if change["kind"] == kind]
+
+
 @pytest.fixture
 def pull_request(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
@@ -147,13 +152,13 @@ def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Pa
     (stack,) = reviewed(tmp_path, *where, cause="fine")["stacks"]
     (note,) = stack["notes"]
     assert note.endswith("placeholders are used for aks-gpu:tags.team.")
-    assert [pool["name"] for pool in stack["changes"]["update"]] == ["old", "own"]
+    assert names_of(stack, "update") == ["old", "own"]
     assert {finding["rule"] for finding in stack["findings"]} >= {"gpu-size-retired"}
 
     write(old | {"vmSize": "Standard_NC12s_v3"}, own, encrypted="v1:def")
     (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
     assert stack["notes"][1].endswith("show the effect of aks-gpu:tags.team.")
-    assert [lost["pool"] for lost in stack["lostGpuPools"]] == ["old"]
+    assert [lost["pool"] for lost in stack["lost"]] == ["old"]
     (refused,) = [finding for finding in stack["findings"] if finding["mandatory"]]
     assert (refused["rule"], refused["resource"]["name"]) == ("gpu-size-retired", "old")
 
@@ -195,7 +200,7 @@ def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
 
     stack_file.unlink()
     (stack,) = reviewed(tmp_path, *where, cause="gpu-pool-lost")["stacks"]
-    assert [(lost["pool"], lost["kind"]) for lost in stack["lostGpuPools"]] == [("gpu", "forget")]
+    assert [(lost["pool"], lost["kind"]) for lost in stack["lost"]] == [("gpu", "forget")]
     assert "`pulumi destroy` first" in stack["notes"][0]
 
 
@@ -213,7 +218,7 @@ def test_a_value_that_azure_would_refuse_fails_the_review(tmp_path: Path) -> Non
     # The rehearsal's prices are made up.
     assert stack["preflight"]["costs"] is None
     # The preview says what it would do all the same.
-    assert "gpu" in [resource["name"] for resource in stack["changes"]["create"]]
+    assert "gpu" in names_of(stack, "create")
 
 
 @pytest.mark.long
@@ -237,7 +242,7 @@ def test_a_new_stack_file_is_reviewed_from_an_empty_base(
     assert new["notes"] == ["HEAD has no Pulumi.new.yaml: everything is new."]
     assert "The base's stack file is not valid" in broken["notes"][0]
     for stack in (new, broken):
-        assert [resource["name"] for resource in stack["changes"]["create"]].count("gpu") == 1
+        assert names_of(stack, "create").count("gpu") == 1
         assert stack["unchanged"] == 0
 
 
