@@ -3,7 +3,9 @@
 import json
 import typing
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import getitem
 from types import MappingProxyType
 from typing import Any
 
@@ -45,14 +47,11 @@ def load(
     config: Mapping[str, str],
     warn: Callable[[str], None],
     secrets: Secrets = _NO_SECRETS,
-    *,
-    notify: Callable[[str], None] | None = None,
 ) -> Settings:
     """Returns the settings in a stack's configuration, whose structured values are JSON strings.
 
     Raises SettingsError with all mistakes. Calls `warn` for each setting that is valid but
-    doubtful, and `notify` (by default `warn`) for each value that the next version will not accept.
-    Values that are secret become what `secrets` makes of them.
+    doubtful. Values that are secret become what `secrets` makes of them.
     """
     prefix = f"{PROJECT}:"
     values = {
@@ -67,14 +66,18 @@ def load(
         settings = Settings.model_validate(values, context=context)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        mistakes = [mistake for each in details for mistake in _mistakes(each)]
+        misspelled = _misspelled(details, values)
+        mistakes = [
+            mistake
+            for each in details
+            if not any(each["loc"][: len(place)] == place for place in misspelled)
+            for mistake in _mistakes(each)
+        ]
         all_mistakes += secrets.masked(mistakes, values)
     if all_mistakes:
         raise SettingsError(all_mistakes)
     for warning in dict.fromkeys(context.warnings):
         warn(warning)
-    for notice in dict.fromkeys(context.notices):
-        (notify or warn)(notice)
     secrets.warn_of_unlocated(values)
     return secrets.sealed(settings)
 
@@ -96,6 +99,22 @@ def _pool_names(values: Mapping[str, Any]) -> list[str]:
         all_pools += pools if isinstance(pools, list) else []
     names = [pool.get("name") for pool in all_pools if isinstance(pool, dict)]
     return [name for name in names if isinstance(name, str)]
+
+
+def _misspelled(details: Iterable[ErrorDetails], values: Any) -> set[tuple[int | str, ...]]:
+    """Returns the places of the keys for which misspelled ones are taken.
+
+    What is wrong with the value is told once the key is right.
+    """
+    places = set()
+    for error in details:
+        *parents, key = error["loc"]
+        if error["type"] == "extra_forbidden":
+            written = reduce(getitem, parents, values)
+            near = _section_at(tuple(parents)).nearest_key(str(key))
+            if near and near not in written:
+                places.add((*parents, near))
+    return places
 
 
 def _mistakes(error: ErrorDetails) -> list[Mistake]:
