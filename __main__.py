@@ -42,7 +42,6 @@ try:
             file.secrets,
             pulumi.log.warn,
         ),
-        notify=pulumi.log.warn,
     )
 except settings.SettingsError as error:
     mistakes = "\n".join(map(file.with_place, error.mistakes))
@@ -53,7 +52,7 @@ features: dict[str, pulumi.Resource] = {}
 if specialized := stack.pools_of("specialized-image"):
     # The name as it is in the states of earlier versions.
     features["specialized-image"] = SpecializedGpuImage(
-        "specialised-image", SpecializedGpuImageArgs()
+        "specialized-image", SpecializedGpuImageArgs()
     )
 if stack.managed_gpu_feature == "register" and stack.pools_of("managed"):
     features["managed"] = ManagedGpuFeature("managed-gpu", ManagedGpuFeatureArgs())

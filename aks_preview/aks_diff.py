@@ -11,9 +11,6 @@ from catalogue import fixed
 from catalogue.shapes import at
 from provider_kit.diff import diff
 
-# An input in older states: the headers whose changes replaced nothing.
-_OLD_INPUT = "updatableHeaders"
-
 
 def aks_diff(
     aks_type: AksType,
@@ -44,8 +41,8 @@ def aks_diff(
             *fixed.replacing(aks_type.replaces, set_paths),
             *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else []),
         ],
-        # These only control how other changes are made.
-        ignored=[REPLACE_ON_HEADERS, _OLD_INPUT],
+        # It only controls how other changes are made.
+        ignored=[REPLACE_ON_HEADERS],
     )
 
 

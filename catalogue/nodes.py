@@ -78,15 +78,6 @@ DRIVERS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# How earlier versions of this project spelled values of `gpuStack` and of `image`, and how Azure
-# spells them. The next version drops the old spellings.
-OLD_SPELLINGS: Mapping[str, str] = MappingProxyType(
-    {"specialised-image": "specialized-image", "specialised": "specialized"}
-)
-
-# The old names of keys and arguments, with the new ones. The next version drops the old names.
-OLD_KEYS: Mapping[str, str] = MappingProxyType({"encryptionAtHost": "hostEncryption"})
-
 # The feature that a subscription needs for encryption at host.
 ENCRYPTION_AT_HOST_NAMESPACE = "Microsoft.Compute"
 ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
@@ -103,9 +94,10 @@ FEWEST_PODS, MOST_PODS, ROOM_FOR_PODS = 10, 250, 30
 
 # The default of maxSurge: how many extra nodes AKS adds during an upgrade.
 DEFAULT_SURGE = "10%"
-# A number of nodes or a percentage of a pool, and what AKS takes for the bounds of upgrades.
 # The property of a cluster that lists its inline pools.
 INLINE_POOLS = "agentPoolProfiles"
+
+# A number of nodes or a percentage of a pool, and what AKS takes for the bounds of upgrades.
 NUMBER_OF_NODES = re.compile(r"([0-9]{1,9})(%?)")
 DRAIN_MINUTES, MOST_DRAIN_MINUTES = 5, 1440
 MOST_SOAK_MINUTES = 30
@@ -123,19 +115,6 @@ def has_been_read(pool: Mapping[str, Any]) -> bool:
 def has_managed_gpus(pool: Mapping[str, Any]) -> bool:
     """Whether AKS manages the GPU driver and the device plugin of a pool."""
     return str(at(pool, "gpuProfile.nvidia.managementMode")).lower() == "managed"
-
-
-def spelling(property_name: str, value: str) -> str:
-    """Returns the warning about an old spelling of a value."""
-    return (
-        f"{property_name}: {value!r} is now spelled {OLD_SPELLINGS[value]!r}. Change it: the next "
-        "version does not accept the old spelling."
-    )
-
-
-def renamed(old: str, new: str) -> str:
-    """Returns the warning about an old name of a setting."""
-    return f"{old} is now called {new}. Change it: the next version does not accept the old name."
 
 
 def is_label(key: str, value: object) -> bool:

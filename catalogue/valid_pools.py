@@ -476,13 +476,6 @@ GPU_POOL: Rules = MappingProxyType(
         "osDiskSizeGb": between(30, 2048),
         "osDiskType": (one_of("Managed", "Ephemeral"), _check_os_disk),
         "taints[]": (VALID_TAINT,),
-        "updatableHeaders": (
-            wrong_if(
-                lambda names, _: names,
-                "is no longer supported, because headers do not replace a pool: remove it, or set "
-                "replaceOnHeaderChange: true to replace the pool when its headers change",
-            ),
-        ),
         "labels": (_check_labels,),
     }
 )

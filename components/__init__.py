@@ -32,8 +32,6 @@ with unsearched():
     )
     from components.sample_job import SampleJob, SampleJobArgs
     from components.sharing import SharingArgs, TimeSlicingArgs
-    from components.specialized_gpu_image import SpecialisedGpuImage as SpecialisedGpuImage
-    from components.specialized_gpu_image import SpecialisedGpuImageArgs as SpecialisedGpuImageArgs
     from components.specialized_gpu_image import SpecializedGpuImage, SpecializedGpuImageArgs
     from components.system_node_pool import SystemNodePool, SystemNodePoolArgs
 

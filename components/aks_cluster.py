@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ from catalogue import fixed, kept, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import as_azure_spells_it, check, chosen, rename, true_or_nothing, warn
+from components.arguments import check, chosen, true_or_nothing, warn
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
 from components.one_owner import one_owner
@@ -70,13 +70,6 @@ class SystemPoolArgs:
     """Whether other system pools have replaced this one. Requests for the cluster then leave it
     out, so that you can delete it in AKS. A new cluster needs the pool. Plain value: it decides
     the content of requests."""
-
-    # The old name of `host_encryption`, for this version.
-    encryption_at_host: InitVar[pulumi.Input[bool] | None] = None
-
-    def __post_init__(self, encryption_at_host: pulumi.Input[bool] | None) -> None:
-        rename(self, "encryption_at_host", "host_encryption", encryption_at_host)
-        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import pulumi
 
 from catalogue.mistakes import Mistake, property_path
-from catalogue.nodes import OLD_SPELLINGS, renamed, spelling
 from catalogue.valid import Rules, mistakes
 from components import hooks
 
@@ -105,26 +104,6 @@ def chosen(
 def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None]:
     """Returns a boolean input that requests leave out if it is False, which is the default."""
     return pulumi.Output.from_input(switch).apply(lambda on: on or None)
-
-
-def as_azure_spells_it(gpu_stack: pulumi.Input[str] | None) -> Any:
-    """Returns a GPU stack in Azure's spelling, and warns of the old one."""
-    if gpu_stack is None:
-        return None
-    if not isinstance(gpu_stack, str):
-        late: Any = gpu_stack
-        return pulumi.Output.from_input(late).apply(as_azure_spells_it)
-    if gpu_stack not in OLD_SPELLINGS:
-        return gpu_stack
-    pulumi.log.warn(spelling("gpu_stack", gpu_stack))
-    return OLD_SPELLINGS[gpu_stack]
-
-
-def rename(args: Any, old: str, new: str, value: Any) -> None:
-    """Gives an argument the value of its old name, and warns of it."""
-    if value is not None:
-        pulumi.log.warn(renamed(old, new))
-        object.__setattr__(args, new, value)
 
 
 def known(args: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A GPU node pool, as a resource separate from the cluster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from catalogue.gpu_resources import GpuResource, gpu_resource
 from catalogue.nodes import DRIVERS, GPU_TAINTS, SPOT_LABEL, SPOT_TAINT, max_surge_beside
 from catalogue.scheduling import Toleration, tolerations
 from catalogue.valid_pools import GPU_POOL, OPERATOR, WARNINGS
-from components.arguments import as_azure_spells_it, check, chosen, rename, true_or_nothing, warn
+from components.arguments import check, chosen, true_or_nothing, warn
 from components.live_pools import LivePool
 from components.one_owner import one_owner
 from components.placement import node_selector, pod
@@ -151,13 +151,6 @@ class GpuNodePoolArgs:
     characters, and 3 characters made from what replaces the pool; pods find the pool by the label
     `aks-gpu/pool`, which `node_selector` has. An existing pool keeps its name until something
     replaces it. Plain value."""
-
-    # The old name of `host_encryption`, for this version.
-    encryption_at_host: InitVar[pulumi.Input[bool] | None] = None
-
-    def __post_init__(self, encryption_at_host: pulumi.Input[bool] | None) -> None:
-        rename(self, "encryption_at_host", "host_encryption", encryption_at_host)
-        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
 
 class GpuNodePool(pulumi.ComponentResource):

@@ -15,7 +15,7 @@ from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import POOL_LABEL
 from catalogue.scheduling import Toleration
 from catalogue.valid import mistakes
-from components.arguments import as_azure_spells_it, found_mistakes, known, refuse
+from components.arguments import found_mistakes, known, refuse
 from components.gpu_node_pool import GpuNodePool
 from components.placement import FOR_NEW_NODES, toleration_args
 from components.sharing import RULES_OF_PARTS, SharingArgs, TimeSlicingArgs, config_file
@@ -123,9 +123,6 @@ class PluginPoolArgs:
     """The present name in AKS of a pool with `replacement: rotate`. The plugin finds its nodes by
     the label `aks-gpu/pool`, and an update waits until it runs on those of a new pool. Default: the
     pool does not rotate."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
     @property
     def profile(self) -> Profile:

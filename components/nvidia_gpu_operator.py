@@ -12,7 +12,7 @@ from catalogue import gpu_operator, valid_clusters
 from catalogue.mistakes import Mistake, property_path
 from catalogue.valid import mistakes
 from catalogue.valid_pools import OPERATOR
-from components.arguments import as_azure_spells_it, known, refuse
+from components.arguments import known, refuse
 from components.gpu_node_pool import GpuNodePool
 
 
@@ -28,9 +28,6 @@ class OperatorPoolArgs:
     none."""
     has_mig: bool = False
     """Whether the pool has a MIG profile. Plain value."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
     @classmethod
     def of(cls, pool: GpuNodePool) -> "OperatorPoolArgs":

@@ -1,14 +1,14 @@
 """An additional system node pool, as a separate resource that Pulumi can replace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from catalogue import fixed, kept
 from catalogue.valid_pools import SYSTEM_NODE_POOL
-from components.arguments import check, rename, true_or_nothing
+from components.arguments import check, true_or_nothing
 from components.live_pools import LivePool
 from components.removed_properties import removed_property_hooks
 from components.unaliased_resource import unaliased_resource
@@ -54,11 +54,6 @@ class SystemNodePoolArgs:
     on until you delete the pool."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The Azure tags of the pool. Default: none."""
-    # The old name of `host_encryption`, for this version.
-    encryption_at_host: InitVar[pulumi.Input[bool] | None] = None
-
-    def __post_init__(self, encryption_at_host: pulumi.Input[bool] | None) -> None:
-        rename(self, "encryption_at_host", "host_encryption", encryption_at_host)
 
 
 class SystemNodePool(pulumi.ComponentResource):

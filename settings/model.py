@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
 from catalogue import gpu_operator, images, valid_clusters
 from catalogue.mistakes import Mistake, property_path
 from catalogue.valid_pools import OPERATOR, operator_conflict
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
-from settings.section import RefusedError, Section, as_azure_spells_it, context_of
+from settings.section import RefusedError, Section, context_of
 
 # The keys that apply to an existing cluster, by section.
 _KEYS_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
@@ -186,7 +186,7 @@ class Settings(Section):
     """The Azure region of all resources of the stack."""
     allow_retired: bool = False
     """Whether `aksgpu review` accepts new pools with retired VM sizes or the retired image."""
-    gpu_stack: Annotated[str, BeforeValidator(as_azure_spells_it)] = "device-plugin"
+    gpu_stack: str = "device-plugin"
     """What installs the GPU driver and the device plugin on all pools. `device-plugin`: AKS
     installs the driver and this stack the plugin. `managed` (preview): AKS installs both, and the
     DCGM metrics exporter. `operator`: this stack installs NVIDIA's GPU Operator (`gpuOperator`).

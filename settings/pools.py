@@ -16,7 +16,7 @@ from catalogue.valid_pools import (
     WARNINGS,
     version_conflict,
 )
-from settings.section import Section, as_azure_spells_it, context_of, must_be
+from settings.section import Section, context_of, must_be
 
 
 def _parse_headers(value: Any) -> Any:
@@ -62,7 +62,7 @@ class Pool(NamedPool):
 
     _warnings = WARNINGS
 
-    image: Annotated[str | None, BeforeValidator(as_azure_spells_it)] = None
+    image: str | None = None
     """The node image: `regular` or `specialized` (retired). Default: as `gpuStack` needs it."""
     gpu_stack: str = None  # type: ignore[assignment]
     """What installs the GPU driver and the device plugin: `device-plugin`, `managed` and `operator`
@@ -96,7 +96,7 @@ class Pool(NamedPool):
     def _default_to_the_stacks(cls, own: Any, info: ValidationInfo) -> Any:
         by_image = info.data.get("image") == "specialized"
         by_stack = "specialized-image" if by_image else context_of(info).gpu_stack
-        return as_azure_spells_it(own or by_stack, info)
+        return own or by_stack
 
     @field_validator("custom_headers")
     @classmethod
@@ -264,8 +264,6 @@ class GpuPool(Pool):
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS
     drains by the pods' disruption budgets. Then `name` has at most 9 characters, and pods find the
     pool by the label `aks-gpu/pool` ([guide](../rotate.md))."""
-    updatable_headers: list[str] = []
-    """Removed: the key exists to refuse it with a reason. Use `replaceOnHeaderChange`."""
     protect: bool = False
     """Whether Pulumi refuses to delete or replace the pool."""
 

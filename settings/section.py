@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, mod
 from pydantic.alias_generators import to_camel
 
 from catalogue.mistakes import Mistake, shown
-from catalogue.nodes import OLD_KEYS, OLD_SPELLINGS, renamed, spelling
 from catalogue.valid import Rules, property_mistakes
 
 Value = TypeVar("Value")
@@ -40,7 +39,6 @@ class Context:
     upgrade_channel: str = "none"
     has_system_identity: bool = False
     warnings: list[str] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
 
 
 def context_of(info: ValidationInfo) -> Context:
@@ -52,14 +50,6 @@ def must_be(kind: str, value: Any) -> str:
     if value in (None, ""):
         return f"is empty: it must be {kind}"
     return f"must be {kind}, not {shown(value)}"
-
-
-def as_azure_spells_it(value: Any, info: ValidationInfo) -> Any:
-    """Replaces an old spelling, with a notice."""
-    if not isinstance(value, str) or value not in OLD_SPELLINGS:
-        return value
-    context_of(info).notices.append(spelling(_key(str(info.field_name)), value))
-    return OLD_SPELLINGS[value]
 
 
 class Section(BaseModel):
@@ -88,19 +78,6 @@ class Section(BaseModel):
         unknown = [key for key in values if key not in cls.known_keys()]
         taken_for = {cls.nearest_key(key): values[key] for key in unknown}
         return {key: value for key, value in taken_for.items() if key} | dict(values)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rename_old_keys(cls, values: Any, info: ValidationInfo) -> Any:
-        """Replaces the old names of keys, with a notice."""
-        if not isinstance(values, Mapping):
-            return values
-        # Beside the new name, the old one is an unknown key.
-        new_keys = set(cls.known_keys()) - values.keys()
-        old_keys = {key: OLD_KEYS[key] for key in values if OLD_KEYS.get(key) in new_keys}
-        for old, new in old_keys.items():
-            context_of(info).notices.append(renamed(old, new))
-        return {old_keys.get(key, key): value for key, value in values.items()}
 
     @classmethod
     def known_keys(cls) -> list[str]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.azure_pools import V, live_count, path, scale
 from tests.bench import Bench
 from tests.names import unique
-from tests.old_program.test_pools import V, live_count, path, scale
 from tests.rehearsal.conftest import Azure
 
 # Some twenty runs of Pulumi each.

@@ -68,8 +68,8 @@ WORKLOADS = {
 MIG = {("device-plugin", "device-plugin-mig", "DaemonSet")}
 JOB = {("aks-gpu-test", "sample-job", "SampleJob"), ("sample-job", "sample-job", "Job")}
 IMAGE = {
-    ("aks-gpu-test", "specialised-image", "SpecialisedGpuImage"),
-    ("specialised-image", "specialised-image", "FeatureRegistration"),
+    ("aks-gpu-test", "specialized-image", "SpecializedGpuImage"),
+    ("specialized-image", "specialized-image", "FeatureRegistration"),
 }
 
 
@@ -115,7 +115,7 @@ def test_the_articles_stack_has_the_articles_values(run: Run) -> None:
     }
     assert not any("nodeTaints" in resource.inputs for resource in pools.values())
     # Pools with the image wait for its feature; the cluster, on the regular image, does not.
-    assert waits_for(graph, "specialised-image") == {"gpu", "gpugen2"}
+    assert waits_for(graph, "specialized-image") == {"gpu", "gpugen2"}
     # Its pool with GPUs on the regular image; the others bring a plugin of their own.
     assert pools_of_plugin(graph.only("DaemonSet").inputs) == ["nodepool1"]
 
@@ -134,25 +134,6 @@ def test_pools_with_managed_gpus_get_no_plugin(run: Run, registers: bool) -> Non
     assert len(graph.all("FeatureRegistration")) == registers
 
 
-def test_the_old_spelling_makes_the_same_resources(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """States do not change by it, and the user hears of it once for each setting."""
-    new = stack_file("article")
-    old = json.loads(json.dumps(new).replace("specialized", "specialised"))
-    notices: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: notices.append(text))
-
-    assert old != new
-    # In which order Pulumi registers resources that do not wait for each other is not certain.
-    made = [
-        {(one.type, one.name): (one.inputs, one.parent) for one in run(config).registered}
-        for config in (old, new)
-    ]
-    assert made[0] == made[1]
-    assert len([text for text in notices if "is now spelled 'specialized'" in text]) == 1
-
-
 def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
     config = stack_file("article")
     config["aks-gpu:systemPool"]["image"] = "specialized"
@@ -160,7 +141,7 @@ def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
 
     cluster = graph.only("ManagedCluster")
     assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
-    assert waits_for(graph, "specialised-image") == {"cluster"}
+    assert waits_for(graph, "specialized-image") == {"cluster"}
     # No pool is left that the DaemonSet would be for.
     assert not graph.all("DaemonSet")
 

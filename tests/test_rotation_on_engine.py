@@ -12,11 +12,11 @@ import pytest
 from engine import Engine, ensure_kubernetes
 from engine.helm import ensure_helm
 from rehearsal.cloud import Cloud
+from tests import azure_pools
 from tests.bench import Bench
 from tests.cluster_bench import GPU, ClusterBench
 from tests.faults import Faults
 from tests.names import unique
-from tests.old_program import test_pools
 from tests.processes import descendants, is_running
 from tests.waiting import PATIENCE, until
 
@@ -75,7 +75,7 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
     assert bench.changes() == {"gpu": "update"}
     up(ROTATING)
     assert sent(bench) == ["PUT gpu", "PUT gpu"]
-    test_pools.scale(bench, name, "gpu", 3)
+    azure_pools.scale(bench, name, "gpu", 3)
     larger = {**ROTATING, "vmSize": LARGER}
 
     # The machines are sold out.
@@ -87,7 +87,7 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
         bench.cloud.offer({})
     new = pools(bench)[0]
     assert sent(bench)[-1] == f"PUT {new}"
-    assert test_pools.live_count(bench, name, "gpu") == 3
+    assert azure_pools.live_count(bench, name, "gpu") == 3
     put = bench.requests("PUT", f"/agentPools/{new}")[-1]["body"]["properties"]
     assert put["count"] == 3, "the new pool begins with as many nodes as the old one has"
 

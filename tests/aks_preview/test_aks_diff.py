@@ -158,12 +158,6 @@ def test_new_headers_replace_a_pool_if_replace_on_header_change_is_set() -> None
     assert aks_diff(AGENT_POOL, old, state, asked).replaces == ["customHeaders"]
 
 
-def test_header_inputs_of_older_states_are_no_change() -> None:
-    older = POOL | {"updatableHeaders": ["one"]}
-
-    assert not aks_diff(AGENT_POOL, older, POOL_STATE | older, POOL).changes
-
-
 NAMES = st.text("abcABC-", min_size=1, max_size=6)
 
 

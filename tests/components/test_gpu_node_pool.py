@@ -1,4 +1,4 @@
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -9,8 +9,6 @@ from components import (
     GpuNodePool,
     GpuNodePoolArgs,
     SharingArgs,
-    SystemNodePoolArgs,
-    SystemPoolArgs,
     TimeSlicingArgs,
 )
 from tests.conftest import Deploy, Registered
@@ -277,21 +275,6 @@ def test_a_pool_has_an_output_with_the_resource_that_pods_request(
     assert (outputs["resourceName"], outputs.get("gpusPerNode")) == (name, per_node)
     (container,) = outputs["pod"]["spec"]["containers"]
     assert container["resources"] == {"limits": {name: "1"}}
-
-
-@pytest.mark.parametrize("kind", [GpuNodePoolArgs, SystemNodePoolArgs, SystemPoolArgs])
-def test_the_old_name_of_an_argument_is_accepted_with_a_warning(
-    kind: type, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    warnings: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: warnings.append(text))
-    names = {field.name for field in fields(kind)} & {"resource_group_name", "cluster_name"}
-    place = {**dict.fromkeys(names, "g"), "pool_name": "p", "vm_size": ARGS.vm_size}
-    old, new = kind(**place, encryption_at_host=True), kind(**place, host_encryption=True)
-    assert replace(old) == old == new
-    assert [
-        "encryption_at_host is now called host_encryption" in warning for warning in warnings
-    ] == [True]
 
 
 def test_a_taint_from_an_output_must_be_a_known_one(deploy: Deploy) -> None:

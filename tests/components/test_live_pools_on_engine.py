@@ -1,6 +1,6 @@
 """Counts that AKS moves, and lists of pools that a refresh makes: a foreign program's whole life.
 
-Azure is one that refuses a count of one's own for an autoscaled pool (see tests/old_program), and
+Azure is one that refuses a count of one's own for an autoscaled pool, and
 whatever is said to be refused is looked up in the request log too.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from rehearsal.cloud import Cloud
+from tests import azure_pools
+from tests.azure_pools import V, live_count, path
 from tests.bench import Bench
 from tests.faults import Faults
 from tests.names import unique
-from tests.old_program import test_pools
-from tests.old_program.test_pools import V, live_count, path
 from tests.rehearsal.conftest import Azure
 
 # Some ten runs of Pulumi each.
@@ -90,7 +90,7 @@ def strict(bench: Bench, engine_cloud: Cloud, name: str) -> Iterator[Bench]:
 def scale(bench: Bench, name: str, pool: str, count: int) -> None:
     """What the autoscaler does, which may."""
     bench.cloud.offer({})
-    test_pools.scale(bench, name, pool, count)
+    azure_pools.scale(bench, name, pool, count)
     bench.cloud.offer(REFUSES)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.azure_pools import V, path
 from tests.bench import Bench
 from tests.names import unique
-from tests.old_program.test_pools import V, path
 from tests.rehearsal.conftest import Azure
 from tests.test_stacks_on_engine import POOL, stack, up
 

@@ -1,20 +1,12 @@
 from collections.abc import Callable
 
-import pulumi
 import pytest
 
 from components import (
-    AksCluster,
-    AksClusterArgs,
-    GpuNodePoolArgs,
     ManagedGpuFeature,
     ManagedGpuFeatureArgs,
-    PluginPoolArgs,
-    SpecialisedGpuImage,
-    SpecialisedGpuImageArgs,
     SpecializedGpuImage,
     SpecializedGpuImageArgs,
-    SystemPoolArgs,
 )
 from tests.conftest import Deploy
 
@@ -24,7 +16,7 @@ from tests.conftest import Deploy
     [
         (
             lambda: SpecializedGpuImage("it", SpecializedGpuImageArgs()),
-            "SpecialisedGpuImage",
+            "SpecializedGpuImage",
             "GPUDedicatedVHDPreview",
         ),
         (
@@ -53,56 +45,3 @@ def test_the_feature_stays_registered_by_default(deploy: Deploy) -> None:
     graph = deploy(lambda: SpecializedGpuImage("image", args))
 
     assert graph.only("FeatureRegistration").inputs["unregisterOnDelete"] is True
-
-
-@pytest.fixture
-def warnings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    texts: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: texts.append(text))
-    return texts
-
-
-def test_the_old_spelling_makes_the_same_resources(deploy: Deploy, warnings: list[str]) -> None:
-    """Azure spells it with a z; states and programs of earlier versions do not."""
-    old = deploy(lambda: SpecialisedGpuImage("image", SpecialisedGpuImageArgs()))
-    assert ["SpecializedGpuImage" in warning for warning in warnings] == [True]
-    new = deploy(lambda: SpecializedGpuImage("image", SpecializedGpuImageArgs()))
-
-    assert len(warnings) == 1
-    of_both = [[(one.type, one.name, one.inputs) for one in made.registered] for made in (old, new)]
-    assert of_both[0] == of_both[1]
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_the_old_spelling_of_a_gpu_stack_is_accepted_with_a_warning(
-    deploy: Deploy, warnings: list[str], late: bool
-) -> None:
-    gpu_stacks: list[object] = []
-
-    def program() -> None:
-        old = "specialised-image"
-        given = pulumi.Output.from_input(old) if late else old
-        system_pool = SystemPoolArgs(vm_size="Standard_NC8as_T4_v3", gpu_stack=given)
-        AksCluster(
-            "cluster",
-            AksClusterArgs(
-                resource_group_name="g",
-                location="eastus",
-                cluster_name="c",
-                system_pool=system_pool,
-            ),
-        )
-        pool = GpuNodePoolArgs(
-            resource_group_name="g",
-            cluster_name="c",
-            pool_name="gpu",
-            vm_size="Standard_NC8as_T4_v3",
-            gpu_stack=old,
-        )
-        gpu_stacks.extend([pool.gpu_stack, PluginPoolArgs(pool_name="a", gpu_stack=old).gpu_stack])
-
-    graph = deploy(program)
-    (pool,) = graph.only("ManagedCluster").inputs["agentPoolProfiles"]
-    assert pool["gpuProfile"] == {"driver": "Install"}
-    assert gpu_stacks == ["specialized-image"] * 2
-    assert len([text for text in warnings if "is now spelled 'specialized-image'" in text]) == 3

@@ -275,12 +275,6 @@ RETIRED_IMAGE = (
             "and the specialized image defaults to generation 1: add usegen2vm=true",
         ),
         (
-            {"gpuPools": [{**POOL, "updatableHeaders": ["EnableACRTeleport"]}]},
-            "gpuPools[0].updatableHeaders: is no longer supported, because headers do not "
-            "replace a pool: remove it, or set replaceOnHeaderChange: true to replace the pool "
-            "when its headers change",
-        ),
-        (
             {"devicePlugin": {"namespace": "kube-system"}},
             "devicePlugin.createNamespace: the namespace kube-system exists in every cluster: "
             "set createNamespace: false",
@@ -495,6 +489,23 @@ def test_a_size_without_a_driver_from_aks_is_a_warning() -> None:
     read(gpuPools=[{**pool, "gpuStack": "none"}])
 
 
+@pytest.mark.parametrize(
+    ("values", "path"),
+    [
+        ({"clustr": "x"}, "clustr"),
+        ({"gpuPools": [{**POOL, "vmSizee": 1}]}, "gpuPools[0].vmSizee"),
+        ({"gpuPools": [{**POOL, "conut": "three"}]}, "gpuPools[0].conut"),
+    ],
+)
+def test_a_misspelled_key_with_a_wrong_value_is_one_mistake(
+    values: dict[str, Any], path: str
+) -> None:
+    """It was told of the right key too, which the file does not have."""
+    with pytest.raises(SettingsError) as caught:
+        load(configuration(**values), lambda _: None)
+    assert [mistake.path for mistake in caught.value.mistakes] == [path]
+
+
 def test_a_misspelled_size_gets_suggestions() -> None:
     read(
         [
@@ -574,65 +585,6 @@ def test_each_pool_has_one_owner_of_its_gpu_stack(
     read_stack = load(configuration(**values), lambda _: None)
 
     assert [pool.name for pool in read_stack.pools_of(owner)] == ["gpu"]
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"gpuStack": "specialised-image"}, {"gpuStack": "specialized-image"}),
-        (
-            {"gpuPools": [{**POOL, "gpuStack": "specialised-image"}]},
-            {"gpuPools": [{**POOL, "gpuStack": "specialized-image"}]},
-        ),
-        (
-            {"gpuPools": [{**POOL, "image": "specialised"}]},
-            {"gpuPools": [{**POOL, "image": "specialized"}]},
-        ),
-        ({"systemPool": {"image": "specialised"}}, {"systemPool": {"image": "specialized"}}),
-    ],
-)
-def test_the_old_spelling_of_a_value_is_accepted_with_a_warning(
-    old: dict[str, Any], new: dict[str, Any]
-) -> None:
-    """Azure spells it with a z; stack files of earlier versions do not."""
-    notices: list[str] = []
-    warnings: list[str] = []
-    read_stack = load(configuration(**old), warnings.append, notify=notices.append)
-
-    assert read_stack == load(configuration(**new), lambda _: None)
-    assert ["is now spelled 'specialized" in notice for notice in notices] == [True]
-    assert not any("spelled" in warning for warning in warnings)
-
-
-@pytest.mark.parametrize(
-    "pools",
-    [
-        {"systemPool": {"KEY": True}},
-        {"systemPools": [{"name": "two", "KEY": True}]},
-        {"gpuPools": [{**POOL, "KEY": True}]},
-    ],
-)
-def test_the_old_name_of_a_key_is_accepted_with_a_warning(pools: dict[str, Any]) -> None:
-    def of(key: str) -> dict[str, str]:
-        return configuration(**json.loads(json.dumps(pools).replace("KEY", key)))
-
-    notices: list[str] = []
-    read_stack = load(of("encryptionAtHost"), lambda _: None, notify=notices.append)
-
-    assert read_stack == load(of("hostEncryption"), lambda _: None)
-    assert ["encryptionAtHost is now called hostEncryption" in notice for notice in notices] == [
-        True
-    ]
-
-
-def test_an_old_name_beside_the_new_one_is_a_mistake() -> None:
-    both = {**POOL, "hostEncryption": False, "encryptionAtHost": True}
-    with pytest.raises(SettingsError) as caught:
-        load(configuration(gpuPools=[both, {**POOL, "name": "b", "maxPods": 1}]), lambda _: None)
-    assert [mistake.path for mistake in caught.value.mistakes] == [
-        "gpuPools[0].encryptionAtHost",
-        "gpuPools[1].maxPods",
-    ]
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in ROOT.glob("Pulumi.*.yaml")))

@@ -9,7 +9,7 @@ import pytest
 from aksgpu.check.expected import Expected, expected, in_clear
 from catalogue.scheduling import Taint
 
-RECORDED = Path(__file__).resolve().parents[2] / "recorded_states" / "0.1.0"
+RECORDED = Path(__file__).with_name("states")
 SIGNATURE = "4dabf18193072939515e22adb298388d"
 
 
