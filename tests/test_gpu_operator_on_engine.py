@@ -86,11 +86,7 @@ def reaches_no_node(bench: ClusterBench) -> None:
 
 
 def moves_without_a_new_job(bench: ClusterBench) -> None:
-    """The job waited half an hour for a GPU that two plugins offered, and the update failed."""
-    bench.write_stack(STACK)
-    assert "sampleJob.enabled: the DaemonSet" in bench.pulumi("preview", fails=True)
-    said = bench.pulumi("up", "--yes", "--skip-preview", fails=True)
-    assert "sampleJob.enabled: the DaemonSet" in said
+    """Pulumi deletes the plugin at the end of the update: until then no job gets a GPU."""
     bench.write_stack({**STACK, "sampleJob": {"enabled": False}})
     bench.pulumi("up", "--yes", "--skip-preview")
     bench.write_stack(STACK)

@@ -11,7 +11,6 @@ import yaml
 
 from tests.bench import ROOT
 from tests.conftest import KUBECONFIG, Deploy, Graph
-from workloads import selected_pools
 
 Run = Callable[..., Graph]
 # What a stack file says of a cluster that it makes.
@@ -250,22 +249,3 @@ def test_a_stack_file_with_mistakes_registers_nothing(run: Run) -> None:
         "gpuPools[0].vmSize",
         "clustr",
     ]
-
-
-@pytest.mark.parametrize(
-    ("key", "operator", "expected"),
-    [
-        ("kubernetes.azure.com/agentpool", "In", {"gpu"}),
-        ("aks-gpu/pool", "In", {"gpu"}),
-        ("kubernetes.azure.com/agentpool", "NotIn", set()),
-        ("accelerator", "In", set()),
-    ],
-)
-def test_a_plugin_is_on_the_pools_that_its_affinity_names(
-    key: str, operator: str, expected: set[str]
-) -> None:
-    """A plugin that avoided the pool kept a new sample job from it."""
-    term = {"matchExpressions": [{"key": key, "operator": operator, "values": ["gpu"]}]}
-    nodes = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-
-    assert selected_pools({"affinity": {"nodeAffinity": nodes}}) == expected
