@@ -37,3 +37,9 @@ def test_links_have_existing_targets(page: Path) -> None:
         target = (page.parent / link["path"]) if link["path"] else page
         assert target.exists(), link[0]
         assert not link["heading"] or link["heading"] in headings(target), link[0]
+
+
+def test_the_index_lists_every_decision() -> None:
+    folder = ROOT / "docs" / "decisions"
+    listed = set(re.findall(r"\((0[^)]+)\)", (folder / "README.md").read_text(encoding="utf-8")))
+    assert listed == {page.name for page in folder.glob("0*.md")}
