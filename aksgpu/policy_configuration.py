@@ -39,7 +39,8 @@ def check(files: Iterable[Path], console: Console) -> int:
 def _unreadable(file: Path, error: Exception) -> Finding:
     is_missing = isinstance(error, FileNotFoundError)
     cause = Cause.FILE_MISSING if is_missing else Cause.POLICIES_INVALID
-    what = f"it cannot be read: {error}"
+    is_odd = isinstance(error, UnicodeDecodeError)
+    what = f"it cannot be read: {'it is not in UTF-8' if is_odd else error}"
     return Finding(cause, what, "name an existing file in UTF-8", key=file.name)
 
 

@@ -116,7 +116,7 @@ def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
 
 def _name(stack_pool: StackPool) -> str:
     pool = stack_pool.pool
-    return pool.label if pool.inline else f"the pool {stack_pool.member.name}"
+    return f"t{pool.label[1:]}" if pool.inline else f"the pool {stack_pool.member.name}"
 
 
 def _message(certainty: Certainty, where: str) -> str:

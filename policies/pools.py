@@ -148,13 +148,21 @@ def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool
     elif kind == "ManagedCluster":
         profiles = properties.get("agentPoolProfiles") or ()
         for index in range(len(profiles)):
-            label = f"The inline pool agentPoolProfiles[{index}]"
             read = partial(profiles.__getitem__, index)
+            label = _inline_label(f"agentPoolProfiles[{index}]", read)
             yield Pool(label, AZURE_NATIVE, True, properties, read)
     elif kind == "KubernetesCluster" and "defaultNodePool" in properties:
-        label = "The inline pool defaultNodePool"
         read = partial(properties.__getitem__, "defaultNodePool")
+        label = _inline_label("defaultNodePool", read)
         yield Pool(label, CLASSIC_CLUSTER, True, properties, read)
+
+
+def _inline_label(place: str, read: Callable[[], Mapping[str, Any]]) -> str:
+    """Returns a pool's name and place; in a list made by a loop, nobody knows it by its place."""
+    with suppress(UnknownValueError):
+        if name := read().get("name"):
+            return f"The inline pool {name} ({place})"
+    return f"The inline pool {place}"
 
 
 def standalone_pool_names(resource_type: str, properties: Mapping[str, Any]) -> PoolNames | None:

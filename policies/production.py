@@ -4,9 +4,15 @@ from fnmatch import fnmatchcase
 
 from policies.rule import strings
 
+
+def _forms(word: str) -> tuple[str, ...]:
+    """Returns a word alone and among others, as in gpu-prd-weu."""
+    return word, f"{word}-*", f"*-{word}", f"*-{word}-*"
+
+
 PRODUCTION_STACKS = strings(
     "The names of production stacks; * matches any characters.",
-    default=["prod", "production"],
+    default=[form for word in ("prod", "prd", "production") for form in _forms(word)],
 )
 
 

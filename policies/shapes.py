@@ -18,7 +18,7 @@ _MACHINES = listed(
     or_one=True,
 )
 _SCALE = an_object({"manual": _MACHINES, "autoscale": _MACHINES})
-_NVIDIA = an_object({"managementMode": TEXT})
+_NVIDIA = an_object({"managementMode": TEXT, "migStrategy": TEXT})
 
 # The properties of agent pools, by azure-native's names and the classic provider's.
 _OF_POOLS = {
@@ -26,7 +26,8 @@ _OF_POOLS = {
         (
             "agentPoolName", "evictionPolicy", "gpuDriver", "gpuInstance", "gpuInstanceProfile",
             "kubernetesClusterId", "mode", "name", "orchestratorVersion", "osType", "priority",
-            "resourceName", "scaleSetEvictionPolicy", "scaleSetPriority", "vmSize",
+            "resourceGroupName", "resourceName", "scaleSetEvictionPolicy", "scaleSetPriority",
+            "vmSize",
         ),
         TEXT,
     ),
@@ -72,6 +73,7 @@ _CONTAINERS = listed(
             "command": listed(TEXT),
             "args": listed(TEXT),
             "env": listed(an_object({"name": TEXT, "value": TEXT})),
+            "envFrom": listed(ANYTHING),
         }
     )
 )
@@ -95,6 +97,8 @@ _OF_CHARTS = {
     "failOnInitError": FLAG,
     "mig": an_object({"strategy": TEXT}),
     "migStrategy": TEXT,
+    "operator": an_object({}, ANYTHING),
+    "toolkit": _SWITCH,
 }
 _CHARTS = an_object(_OF_CHARTS)
 _VALUES = an_object(
@@ -118,6 +122,7 @@ _SPEC = an_object(
     {
         **_OF_PODS,
         **_OF_CHARTS,
+        "draDriver": an_object({"gpus": _SWITCH}),
         "chart": an_object({"spec": an_object({"chart": TEXT})}),
         "jobTemplate": an_object({"spec": an_object({"template": an_object({"spec": _PODS})})}),
         "limits": an_object({}, ANYTHING),

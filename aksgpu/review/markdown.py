@@ -9,7 +9,7 @@ import html
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from aksgpu.markdown import escape
@@ -99,7 +99,7 @@ class _Writer:
         yield from self._findings(stack)
         if stack.not_run:
             yield f"**{wording.NOT_RUN}: {len(stack.not_run)}** ({wording.NOT_RUN_MEANING})\n"
-        yield from self._list(stack.not_run, self._not_run)
+        yield from self._list(_by_reason(stack.not_run), self._not_run)
         if stack.preflight:
             yield self._text(wording.preflight_result(stack.preflight)) + "\n"
             yield from self._list(wording.preflight_rows(stack.preflight), self._answer)
@@ -211,3 +211,11 @@ class _Writer:
 
     def _text(self, text: str) -> str:
         return escape(text, self.letters) if self.is_for_github else text.replace("\n", _INDENT)
+
+
+def _by_reason(not_run: Iterable[NotRun]) -> list[NotRun]:
+    """The rules with the same reason as one: a chart without resources stops every stack rule."""
+    rules: dict[NotRun, list[str]] = {}
+    for each in not_run:
+        rules.setdefault(replace(each, rule=""), []).append(each.rule)
+    return [replace(each, rule=", ".join(names)) for each, names in rules.items()]

@@ -4,14 +4,10 @@ from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
 
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from policies.rules.allowed_regions import allowed_regions
-from policies.rules.container_image_pinned import container_image_pinned
-from policies.rules.container_image_registry import container_image_registry
 from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
-from policies.rules.device_plugin_config_restart import device_plugin_config_restart
 from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
 from policies.rules.device_plugin_mig_unclear import device_plugin_mig_unclear
 from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
-from policies.rules.device_plugin_restart_unclear import device_plugin_restart_unclear
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
 from policies.rules.gpu_count_cap import gpu_count_cap
@@ -23,7 +19,6 @@ from policies.rules.gpu_operator_coherent import gpu_operator_coherent
 from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
-from policies.rules.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
 from policies.rules.gpu_pool_separate import gpu_pool_separate
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from policies.rules.gpu_size_retired import gpu_size_retired
@@ -48,7 +43,6 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     device_plugin_tolerates_pools,
     device_plugin_on_gpu_nodes,
     device_plugin_mig_strategy,
-    device_plugin_config_restart,
     gpu_managed_pool,
     kubeconfig_secret,
     # Advisory.
@@ -61,15 +55,11 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     device_plugin_toleration_unclear,
     device_plugin_bound_to_pools,
     device_plugin_mig_unclear,
-    device_plugin_restart_unclear,
     gpu_nodes_provisioned,
     gpu_pool_separate,
     gpu_pool_autoscaling,
-    gpu_pool_scale_to_zero,
     gpu_spot_settings,
     gpu_mig_supported,
-    container_image_pinned,
-    container_image_registry,
     allowed_regions,
     allowed_gpu_sizes,
     gpu_count_cap,

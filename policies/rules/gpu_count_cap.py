@@ -47,7 +47,8 @@ def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> S
     yield from unknowns.each(pools_in(members, unknowns), count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
-        pools = ", ".join(f"{name} ({found})" for name, found in counts)
+        largest_first = sorted(counts, key=lambda each: (-each[1], each[0]))
+        pools = ", ".join(f"{name} ({found})" for name, found in largest_first)
         yield f"The stack can have {total} GPUs, but only {cap} are allowed: {pools}.", ""
 
 

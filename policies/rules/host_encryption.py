@@ -1,9 +1,11 @@
 """GPU nodes encrypt their temporary disks and caches on the host.
 
-Without it, temporary disks and caches are not encrypted. It is fixed when the pool is created. The
-subscription needs the feature: `az feature register --namespace Microsoft.Compute --name
-EncryptionAtHost`.
+The rule is off until the configuration gives it a level. Without encryption, temporary disks and
+caches are in clear. It is fixed when the pool is created. The subscription needs the feature:
+`az feature register --namespace Microsoft.Compute --name EncryptionAtHost`.
 """
+
+from pulumi_policy import EnforcementLevel
 
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
@@ -12,6 +14,7 @@ from policies.rule import Findings, PoolRule, Settings
 @PoolRule(
     title="GPU nodes use encryption at host",
     description="GPU node pools use encryption at host.",
+    level=EnforcementLevel.DISABLED,
     remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
     "pool. AKS does not change it on an existing pool.",
     tags=("gpu", "aks", "security"),

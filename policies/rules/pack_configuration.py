@@ -15,12 +15,15 @@ from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
 
 _ORDER = ("disabled", "advisory", "remediate", "mandatory")
+_LEVELS = {"disabled": "switched off"}
+# Pulumi's key for the level of all rules.
+_ALL = "all"
 
 
 @StackRule(
     title="The pack's configuration is visible",
     description="Reports what the pack's configuration excepts, lowers or changes.",
-    remedy="Correct names that do not exist, and remove expired exceptions.",
+    remedy="Nothing, if it is meant. Correct names that do not exist; remove what has expired.",
     tags=("configuration",),
 )
 def pack_configuration(_: Members, __: Settings, ___: Unknowns) -> StackFindings:
@@ -30,7 +33,7 @@ def pack_configuration(_: Members, __: Settings, ___: Unknowns) -> StackFindings
 def _mistakes() -> Iterator[str]:
     rules = CONFIGURATION.rules
     for name in CONFIGURATION.levels:
-        if name not in rules:
+        if name not in rules and name != _ALL:
             yield f"The pack has no rule {name}{suggestion(name, rules)}"
     exceptions = [
         exception
@@ -43,7 +46,7 @@ def _mistakes() -> Iterator[str]:
         if exception.has_expired:
             yield (
                 f"The exception of {exception.resource} from {exception.rule} expired on "
-                f"{exception.until}. Remove it: {exception.reason}"
+                f"{exception.until}: remove it. Its reason was: {exception.reason}"
             )
 
 
@@ -51,10 +54,16 @@ def _let_through() -> Iterator[str]:
     for exception, names in CONFIGURATION.excepted.items():
         until, reason = exception.until, exception.reason
         yield f"{exception.rule} excepts {', '.join(names)} until {until}: {reason}"
+    everywhere = CONFIGURATION.levels.get(_ALL)
+    if everywhere:
+        yield f"All rules are {_LEVELS.get(everywhere, everywhere)}."
     for rule, level in CONFIGURATION.levels.items():
+        # Pulumi gives each rule the level of all.
+        if level == everywhere:
+            continue
         default = CONFIGURATION.rules.get(rule, level)
         if _ORDER.index(level) < _ORDER.index(default):
-            change = "switched off" if level == "disabled" else f"{level} instead of {default}"
+            change = _LEVELS.get(level, f"{level} instead of {default}")
             yield f"{rule} is {change}{_reason(rule)}"
     for rule, settings in CONFIGURATION.settings.items():
         defaults = CONFIGURATION.defaults.get(rule, {})

@@ -14,20 +14,15 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 # Level, rule, and the resource that it finds fault with.
 EXPECTED = [
-    ("advisory", "container-image-pinned", "device-plugin"),
     ("advisory", "device-plugin-bound-to-pools", "device-plugin"),
     ("advisory", "gpu-pool-autoscaling", "cluster"),
     ("advisory", "gpu-pool-autoscaling", "rendering"),
     ("advisory", "gpu-pool-autoscaling", "training"),
-    ("advisory", "gpu-pool-scale-to-zero", "inference"),
     ("advisory", "gpu-pool-separate", "cluster"),
     ("advisory", "gpu-pool-tainted", "cluster"),
     ("advisory", "gpu-pool-tainted", "rendering"),
     ("advisory", "gpu-pool-tainted", "training"),
     ("advisory", "gpu-size-retired", "training"),
-    ("advisory", "host-encryption", "cluster"),
-    ("advisory", "host-encryption", "rendering"),
-    ("advisory", "host-encryption", "training"),
     ("mandatory", "device-plugin-tolerates-pools", "inference"),
     ("mandatory", "gpu-pool-linux-only", "rendering"),
     ("mandatory", "gpu-pool-minimum-size", "rendering"),

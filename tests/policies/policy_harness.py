@@ -133,13 +133,14 @@ def remediated(rule: Policy, resource: Resource) -> dict[str, Any] | None:
 
 def _server(rule: Policy, config: Mapping[str, Any] | None) -> Any:
     server = Servicer(PACK, "1", [rule], EnforcementLevel.MANDATORY)
-    if config is not None:
+    is_off = rule.enforcement_level is EnforcementLevel.DISABLED
+    if config is not None or is_off:
         request = proto.ConfigureAnalyzerRequest()
         own = request.policyConfig[rule.name]
         assert rule.enforcement_level is not None
-        level = f"{rule.enforcement_level.value}".upper()
+        level = "ADVISORY" if is_off else f"{rule.enforcement_level.value}".upper()
         own.enforcementLevel = proto.EnforcementLevel.Value(level)
-        own.properties.update(config)
+        own.properties.update(config or {})
         server.Configure(request, None)
     return server
 

@@ -63,13 +63,15 @@ class Form:
         if not self.inline:
             return "This pool"
         index = "" if self.inline == "defaultNodePool" else "[0]"
-        return f"The inline pool {self.inline}{index}"
+        return f"The inline pool gpu ({self.inline}{index})"
 
     def said(self, name: str) -> str:
         return self.names.get(name, name)
 
     def resource(self, pool: Mapping[str, Any], **more: Any) -> Resource:
         written = {self.said(name): value for name, value in pool.items()}
+        if self.inline and "agentPoolName" in written:
+            written["name"] = written.pop("agentPoolName")
         if self.names and "gpuProfile" in written:
             driver = written.pop("gpuProfile")
             written["gpuDriver"] = driver["driver"] if isinstance(driver, dict) else driver

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from catalogue.today import TODAY_VARIABLE
@@ -70,7 +71,8 @@ def test_an_expired_exception_is_reported_and_has_no_effect() -> None:
     assert reported[TAINTED] == ["open"]
     (text,) = reported[REPORTING]
     assert text == (
-        f"The exception of open from {TAINTED} expired on 2026-11-29. Remove it: being moved"
+        f"The exception of open from {TAINTED} expired on 2026-11-29: remove it. "
+        "Its reason was: being moved"
     )
 
 
@@ -146,10 +148,19 @@ def test_changed_settings_are_reported() -> None:
 
 def test_the_reporting_rule_cannot_be_switched_off() -> None:
     """`all: disabled` switched it off, and nothing reported that."""
-    reported = findings_by_rule({}, OPEN, **{rule.name: "disabled" for rule in RULES})
+    off = {rule.name: "disabled" for rule in RULES}
+    reported = findings_by_rule({}, OPEN, **off)
     assert [*reported] == [REPORTING]
     assert f"{OWNER} is switched off." in reported[REPORTING]
-    assert len(reported[REPORTING]) == len(RULES)
+    were_on = [rule for rule in RULES if rule.enforcement_level is not EnforcementLevel.DISABLED]
+    assert len(reported[REPORTING]) == len(were_on)
+
+
+def test_all_rules_that_are_switched_off_together_are_told_once() -> None:
+    """`all` was called a rule that the pack does not have, and 36 lines more said the same."""
+    off = {rule.name: "disabled" for rule in RULES}
+    reported = findings_by_rule({}, OPEN, all="disabled", **off)
+    assert reported == {REPORTING: ["All rules are switched off."]}
 
 
 def test_the_reporting_rule_takes_no_exceptions() -> None:

@@ -18,7 +18,6 @@ from tests.policies.pool_variants import AGENT_POOL, CLUSTER, VALID, Form
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 # A setting that makes each rule look that is silent without one.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "container-image-registry": {"registries": ["mcr.microsoft.com"]},
     "allowed-regions": {"regions": ["westeurope"]},
     "allowed-gpu-sizes": {"sizes": ["Standard_NC8as_T4_v3"]},
     "gpu-count-cap": {"gpus": 2},

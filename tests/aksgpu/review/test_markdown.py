@@ -123,6 +123,16 @@ def test_a_review_without_changes_is_reported_as_fine() -> None:
     assert "compared with what each stack has now" in text
 
 
+def test_rules_with_the_same_reason_are_one_item() -> None:
+    """One chart that was not rendered yet made eleven lines, all alike."""
+    stack = whole_stack()
+    (one,) = stack.not_run
+    stack.not_run = [dataclasses.replace(one, rule=f"rule-{name}") for name in "abc"]
+    text = words(rendered(as_markdown(review(stack))))
+    assert "rule-a, rule-b, rule-c: pool0" in text
+    assert text.count("Not known.") == 1
+
+
 def test_advice_is_folded_and_failures_are_not() -> None:
     stack = whole_stack()
     advice = dataclasses.replace(stack.findings[0], mandatory=False, message="It could be better.")

@@ -158,8 +158,8 @@ def test_unknown_values_hide_no_findings() -> None:
     assert found.startswith("can't run: ")
 
 
-def test_inline_pools_are_reported_by_their_path() -> None:
+def test_inline_pools_are_reported_by_their_name_and_path() -> None:
     (found,) = tolerated(CLUSTER.resource(changed({})), daemon_set())
     assert found.startswith(
-        "The inline pool agentPoolProfiles[0] has the taints sku=gpu:NoSchedule"
+        "The inline pool gpu (agentPoolProfiles[0]) has the taints sku=gpu:NoSchedule"
     )

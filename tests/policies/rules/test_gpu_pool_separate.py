@@ -14,7 +14,7 @@ from tests.policies.pool_variants import (
 )
 
 SYSTEM = ("Standard_NC8as_T4_v3", "system pool", "mode")
-INLINE = ("The inline pool agentPoolProfiles[0]", "Standard_NC8as_T4_v3")
+INLINE = ("The inline pool gpu (agentPoolProfiles[0])", "Standard_NC8as_T4_v3")
 
 
 @pool_cases(
