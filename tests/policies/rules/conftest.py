@@ -9,9 +9,9 @@ from policies.vocabulary import CLASSIC_CLUSTER, CLASSIC_POOL, Renamed
 
 # What the classic provider calls as azure-native does, or does not have.
 _SAME_NAMES = {
-    "gpuInstance", "kubernetesClusterId", "maxCount", "minCount", "mode", "name", "nodeLabels",
-    "nodeInitializationTaints", "nodeTaints", "onlyCriticalAddonsEnabled", "orchestratorVersion", "osType", "tags",
-    "upgradeSettings", "vmSize",
+    "gpuInstance", "kubernetesClusterId", "maxCount", "minCount", "mode", "name",
+    "nodeInitializationTaints", "nodeLabels", "nodeTaints", "onlyCriticalAddonsEnabled",
+    "orchestratorVersion", "osType", "tags", "upgradeSettings", "vmSize",
 }  # fmt: skip
 
 
