@@ -30,7 +30,7 @@ from components import (
 )
 from workloads import add_workloads
 
-file = settings.of_a_program(Path(pulumi.get_root_directory() or "."), pulumi.get_stack())
+file = settings.stack_file_of(Path(pulumi.get_root_directory() or "."), pulumi.get_stack())
 try:
     stack = settings.load(
         pulumi.runtime.get_config_env(),

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
 from filelock import FileLock
 
 from aksgpu.stack_key import StackKey
@@ -24,7 +23,7 @@ from rehearsal.files import write_whole
 from settings.project_file import read_project
 from settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
 from settings.stack_file import read as read_stack_file
-from settings.yaml_text import written
+from settings.yaml_text import NoYamlError, decoded, read_yaml, to_yaml
 
 # The plug-ins that stand-ins replace, with the folders of these. Our own plug-ins are not replaced.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
@@ -216,9 +215,9 @@ def _is_of_azure(key: str) -> bool:
 def _read(file: Path) -> dict[str, Any]:
     """The map in a YAML file. Raises StackFileError if it cannot be read."""
     try:
-        content = yaml.safe_load(file.read_bytes())
-    except (OSError, RecursionError, ValueError, yaml.YAMLError) as error:
-        raise StackFileError(f"{file} cannot be read: {' '.join(str(error).split())}") from None
+        content = read_yaml(decoded(file.read_bytes())).value
+    except (OSError, NoYamlError) as error:
+        raise StackFileError(f"{file} cannot be read: {error}") from None
     if not isinstance(content, dict | None):
         raise StackFileError(f"{file} is not a map of keys and values (line 1, column 1)")
     return content or {}
@@ -240,4 +239,4 @@ def _read_copy(file: Path) -> dict[str, Any] | None:
 def _write(file: Path, content: Mapping[str, Any]) -> None:
     """Writes a file only if its content changes: another rehearsal may be using it."""
     if _read_copy(file) != content:
-        write_whole(file, written(content).encode())
+        write_whole(file, to_yaml(content).encode())

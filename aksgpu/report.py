@@ -21,8 +21,8 @@ from aksgpu.running import ProgramError, terminated_as_interrupted
 from aksgpu.visible import escaped_in_json, visible
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
-from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
-from settings.yaml_text import Written
+from settings.stack_file import EscEnvironmentError, NoStackFileError, StackFileError
+from settings.yaml_text import LocatedMistake
 
 _WITHOUT_END, _USUAL_WIDTH = 100_000, 80
 _COMMAND = re.compile(r"`([^`]*)`")
@@ -49,7 +49,7 @@ _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
         CloudError: (Cause.REHEARSAL_UNAVAILABLE, _TRY_AGAIN),
         ProgramError: (Cause.PROGRAM_FAILED, _TRY_AGAIN),
         NoStackFileError: (Cause.STACK_MISSING, "name an existing stack"),
-        ElsewhereError: (
+        EscEnvironmentError: (
             Cause.ENVIRONMENT_UNREADABLE,
             "run `pulumi preview`, which knows them, or write them to the stack file",
         ),
@@ -69,7 +69,7 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     return (Finding(cause, str(error), advice),)
 
 
-def findings_of_mistakes(mistakes: Iterable[Written]) -> tuple[Finding, ...]:
+def findings_of_mistakes(mistakes: Iterable[LocatedMistake]) -> tuple[Finding, ...]:
     """The mistakes of a stack file, each by its key and its place."""
     return tuple(
         Finding(

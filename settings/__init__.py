@@ -4,7 +4,7 @@ from settings.model import Settings
 from settings.pools import GpuPool, SystemNodePool, SystemPool
 from settings.reading import SettingsError, load
 from settings.secrets import Secrets
-from settings.stack_file import of_a_program
+from settings.stack_file import stack_file_of
 
 __all__ = [
     "GpuPool",
@@ -14,5 +14,5 @@ __all__ = [
     "SystemNodePool",
     "SystemPool",
     "load",
-    "of_a_program",
+    "stack_file_of",
 ]

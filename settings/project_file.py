@@ -8,7 +8,7 @@ from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
 from settings.reading import PROJECT, WORDS
-from settings.yaml_text import NoYamlError, Values, composed, decoded
+from settings.yaml_text import NoYamlError, decoded, read_yaml
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,10 @@ def read_project(folder: Path) -> ProjectFile:
 def project_in(content: bytes) -> ProjectFile:
     """Returns the project file with this content."""
     try:
-        root = composed(decoded(content))
+        value = read_yaml(decoded(content)).value
     except NoYamlError:
         return ProjectFile()
-    values = Values().of(root) if root is not None else {}
-    return ProjectFile(values if isinstance(values, dict) else {})
+    return ProjectFile(value if isinstance(value, dict) else {})
 
 
 # By type, placeholders for encrypted values.

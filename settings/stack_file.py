@@ -3,13 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from errno import ENAMETOOLONG, ENOENT
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-
-import yaml
 
 from catalogue.headers import CUSTOM_FEATURES
 from catalogue.mistakes import Mistake, property_path
@@ -18,22 +15,13 @@ from settings.project_file import ProjectFile, read_project
 from settings.reading import PROJECT
 from settings.secrets import is_kept
 from settings.yaml_text import (
+    LocatedMistake,
     NoYamlError,
     Place,
-    Values,
-    Written,
-    composed,
     decoded,
-    is_text,
-    meant,
-    number_as_text,
-    place_of,
+    path_of,
+    read_yaml,
 )
-
-_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^.\[\]]+')
-# Further keys of a stack file, which must be strings.
-_TEXTS = ("secretsprovider", "encryptedkey", "encryptionsalt")
-
 
 # Placeholders for encrypted values that must have a certain form.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
@@ -49,7 +37,7 @@ _SERVICES = ("dnsServiceIp", "serviceCidr")
 class StackFileError(Exception):
     """A stack file that cannot be used, with its mistakes if they are known."""
 
-    def __init__(self, message: str, wrong: Sequence[Written] = ()) -> None:
+    def __init__(self, message: str, wrong: Sequence[LocatedMistake] = ()) -> None:
         super().__init__(message)
         self.wrong = wrong
 
@@ -58,7 +46,7 @@ class NoStackFileError(StackFileError):
     """A stack that has no stack file."""
 
 
-class ElsewhereError(StackFileError):
+class EscEnvironmentError(StackFileError):
     """A stack file that takes values from an environment of Pulumi ESC."""
 
 
@@ -67,19 +55,18 @@ class StackFile:
     """The contents of a stack file."""
 
     content: Mapping[str, Any]
-    root: yaml.Node | None = None
     name: str = ""
+    # By path, the places of keys and items, and the scalars as they are written.
+    places: Mapping[str, Place] = field(default_factory=dict)
+    scalars: Mapping[str, str] = field(default_factory=dict)
     # The mistakes that Pulumi refuses for any program.
-    wrong: Sequence[Written] = ()
+    wrong: Sequence[LocatedMistake] = ()
 
     @property
     def config(self) -> dict[str, Any]:
         """The configuration. A key without a namespace belongs to the project."""
-        return {_whole_key(key): value for key, value in self._written.items()}
-
-    @property
-    def _written(self) -> Mapping[str, Any]:
-        return self.content.get("config") or {}
+        written = self.content.get("config") or {}
+        return {key if ":" in key else f"{PROJECT}:{key}": value for key, value in written.items()}
 
     @property
     def allows_retired(self) -> bool:
@@ -91,23 +78,23 @@ class StackFile:
         """All encrypted values by path, such as aks-gpu:gpuPools[0].vmSize."""
         return dict(found for key, value in self.config.items() for found in _secrets(value, key))
 
-    def mistakes(self, project: ProjectFile) -> list[Written]:
+    def mistakes(self, project: ProjectFile) -> list[LocatedMistake]:
         """Returns the mistakes that Pulumi refuses before the program runs."""
         mistakes = [
-            Written(mistake, self.place_of_key(mistake.path))
+            LocatedMistake(mistake, self.place_of_key(mistake.path))
             for key, value in self.config.items()
             for mistake in project.mistakes(key.removeprefix(f"{PROJECT}:"), value)
         ]
         return [*self.wrong, *mistakes]
 
     def require_whole(self) -> None:
-        """Raises StackFileError if Pulumi would refuse the file, ElsewhereError for Pulumi ESC."""
+        """Raises StackFileError for mistakes, EscEnvironmentError for an environment."""
         if self.wrong:
             lines = (f"{self.name}: {mistake} ({place})" for mistake, place in self.wrong)
             raise StackFileError("\n".join(lines), self.wrong)
         if environment := self.content.get("environment"):
             names = ", ".join(map(str, environment)) if isinstance(environment, list) else "inline"
-            raise ElsewhereError(
+            raise EscEnvironmentError(
                 f"{self.name} takes values from an environment of Pulumi ESC ({names}), which only "
                 "Pulumi Cloud can read. Without these values it cannot be checked."
             )
@@ -119,40 +106,35 @@ class StackFile:
 
     def place_of_key(self, path: str) -> Place | None:
         """Returns the place of a key, such as gpuPools[1].vmSize, or of its nearest parent."""
-        place, node = None, _member(self.root, "config")[1]
-        first, *parts = map(_unquoted, _PART.findall(path)) if path else [""]
-        # Some callers pass the namespace of the key, some do not.
-        for key in [key for key in self._written if first in (key, key.rpartition(":")[2])][:1]:
-            place, node = _member(node, key)
-            for part in parts:
-                found, node = _member(node, part)
-                place = found or place
-        return place
+        path = path.removeprefix(f"{PROJECT}:")
+        while path and path not in self.places:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self.places.get(path)
 
     def line_of_name(self, *names: str) -> int | None:
-        """Returns the first line with one of these as a name, or otherwise as any value."""
+        """Returns the first line with one of these as a name, or otherwise as any value or key."""
         for name in filter(None, names):
-            scalars = list(_scalars(self.root, name))
-            named = [line for line, is_name in scalars if is_name]
-            if lines := named or [line for line, _ in scalars]:
-                return lines[0]
+            values = [path for path, text in self.scalars.items() if text == name]
+            named = [path for path in values if path.endswith(".name")]
+            # The keys of a map can be names: `pools: {training: ...}`.
+            as_key = (f".{name}", f":{name}", f'["{name}"]')
+            keys = [path for path in self.places if path == name or path.endswith(as_key)]
+            for path in (*named, *values, *keys):
+                return self.places[path].line
         return None
 
 
 def read(file: Path) -> StackFile:
     """Raises StackFileError if a file cannot be read."""
     try:
-        content = read_own(file)
-    except (OSError, ValueError) as error:
-        # A stack's name may be too long for a file's, or have a null character.
-        if isinstance(error, OSError) and error.errno not in (ENOENT, ENAMETOOLONG):
-            raise StackFileError(f"{file.name} cannot be read: {error}") from None
+        return parse(decoded(read_own(file)), file.name)
+    except FileNotFoundError:
         existing = ", ".join(sorted(path.name for path in file.parent.glob("Pulumi.*.yaml")))
         raise NoStackFileError(
             f"There is no stack file {file.name}. Existing stack files: {existing or 'none'}."
         ) from None
-    try:
-        return parse(decoded(content), file.name)
+    except OSError as error:
+        raise StackFileError(f"{file.name} cannot be read: {error}") from None
     except NoYamlError as error:
         raise _no_yaml(file.name, error) from None
 
@@ -160,26 +142,22 @@ def read(file: Path) -> StackFile:
 def parse(text: str, name: str) -> StackFile:
     """Raises StackFileError if a text is not a stack file."""
     try:
-        root = composed(text)
+        content, places, scalars, wrong = read_yaml(text, _path_of)
     except NoYamlError as error:
         raise _no_yaml(name, error) from None
-    if root is None:
-        return StackFile({}, None, name)
-    values = Values()
-    content = values.of(root)
-    wrong = [Written(_in_config(mistake), place) for mistake, place in values.wrong]
-    wrong += _misshapen(root)
-    if content is None and not wrong:
-        return StackFile({}, None, name)
+    content = {} if content is None else content
     if not isinstance(content, dict) or not isinstance(content.get("config", {}), dict | None):
         reason = f"{name} must contain a map `config` of keys and values"
-        config = _member(root, "config")[1]
-        place = place_of(config or root)
-        raise StackFileError(f"{reason} ({place})", [*wrong, Written(Mistake("", reason), place)])
-    return StackFile(content, root, name, sorted(wrong, key=lambda each: each.place or (0, 0)))
+        place = places.get("config", Place(1, 1))
+        wrong.append(LocatedMistake(Mistake("", reason), place))
+        raise StackFileError(f"{reason} ({place})", wrong)
+    # Providers name the keys of their configuration without a namespace.
+    bare = {path.partition(":")[2]: place for path, place in places.items() if ":" in path}
+    wrong.sort(key=lambda each: each.place or Place(1, 1))
+    return StackFile(content, name, bare | places, scalars, wrong)
 
 
-def of_a_program(folder: Path, stack: str) -> StackFile:
+def stack_file_of(folder: Path, stack: str) -> StackFile:
     """Returns the stack file of the running program; an empty one if it is somewhere else.
 
     Only for the places of keys and encrypted values: the engine may use another file, or further
@@ -191,7 +169,7 @@ def of_a_program(folder: Path, stack: str) -> StackFile:
         return StackFile({})
 
 
-def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
+def as_engine_config(config: Mapping[str, Any]) -> dict[str, str]:
     """Returns a configuration as a program receives it: as strings.
 
     Leaves out encrypted values, but keeps the names of headers, labels and tags.
@@ -236,7 +214,7 @@ def _as_text(value: Any) -> str:
     """Returns a value as the engine writes it. A key without a value has an empty string."""
     if value is None or isinstance(value, str):
         return value or ""
-    return number_as_text(value) if isinstance(value, float) else json.dumps(value)
+    return json.dumps(value)
 
 
 def _is_secure(value: Any) -> bool:
@@ -275,88 +253,20 @@ def _secrets(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _secrets(item, f"{path}[{number}]")
 
 
-def _member(node: yaml.Node | None, part: str) -> tuple[Place | None, yaml.Node | None]:
-    """Returns a member of a map or list, with its place."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if meant(key).value == part:
-                return place_of(key), meant(value)
-    if isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            if str(index) == part:
-                return place_of(item), meant(item)
-    return None, None
-
-
-def _unquoted(part: str) -> str:
-    return json.loads(part) if part.startswith('"') else part
-
-
-def _whole_key(key: str) -> str:
-    """Returns a key with its namespace, without the `config:` of old versions of Pulumi."""
-    namespace, colon, name = key.partition(":")
-    return f"{namespace}:{name.removeprefix('config:')}" if colon else f"{PROJECT}:{key}"
+def _path_of(*keys: str | int) -> str:
+    """Returns a path relative to the configuration, if it is inside."""
+    if len(keys) > 1 and keys[0] == "config":
+        return property_path(_path_of_key(str(keys[1])), *keys[2:])
+    return path_of(*keys)
 
 
 def _path_of_key(key: str) -> str:
     """Returns the path of a configuration key: tags, azure-native:tenantId, ["odd key"]."""
     own = key.removeprefix(f"{PROJECT}:")
-    return own if re.fullmatch(r"[\w:-]+", own) and not own.isdigit() else property_path("", own)
-
-
-def _in_config(mistake: Mistake) -> Mistake:
-    """Returns a mistake with its path relative to the configuration, if it is inside."""
-    if found := re.match(r"config(?:\.(\w+)|\[(\"(?:[^\"\\]|\\.)*\")\])", mistake.path):
-        key = found[1] or json.loads(found[2])
-        return Mistake(_path_of_key(key) + mistake.path[found.end() :], mistake.reason)
-    return mistake
+    return own if re.fullmatch(r"[\w:-]+", own) else path_of(own)
 
 
 def _no_yaml(name: str, error: NoYamlError) -> StackFileError:
     reason = f"{name} is not valid YAML: {error}"
     where = f" ({error.place})" if error.place else ""
-    return StackFileError(f"{reason}{where}", [Written(Mistake("", reason), error.place)])
-
-
-def _misshapen(root: yaml.Node) -> Iterator[Written]:
-    """Yields the mistakes in the structure of a stack file."""
-    if not isinstance(root, yaml.MappingNode):
-        return
-    for key, value in root.value:
-        if not is_text(key):
-            reason = f"the key {meant(key).value} is not a string: put it in quotes"
-            yield Written(Mistake("", reason), place_of(key))
-        elif meant(key).value in _TEXTS and not isinstance(meant(value), yaml.ScalarNode):
-            yield Written(Mistake(meant(key).value, "must be a string"), place_of(value))
-    config, first = _member(root, "config")[1], dict[str, tuple[str, Place]]()
-    for key, _ in config.value if isinstance(config, yaml.MappingNode) else ():
-        if not isinstance(meant(key), yaml.ScalarNode):
-            continue
-        place, whole = place_of(key), _whole_key(text := meant(key).value)
-        path = _path_of_key(text)
-        if not is_text(key):
-            yield Written(Mistake(path, "is not a string: put it in quotes"), place)
-        elif whole.count(":") != 1:
-            yield Written(Mistake(path, "is not a valid key: use NAMESPACE:NAME"), place)
-        elif whole in first and text != first[whole][0]:
-            reason = f"is a duplicate of the key in {first[whole][1]}"
-            yield Written(Mistake(path, reason), place)
-        first.setdefault(whole, (text, place))
-
-
-def _scalars(node: yaml.Node | None, text: str, *, is_name: bool = False) -> list[tuple[int, bool]]:
-    """Returns the lines that contain a text, and whether it is a name there."""
-    if isinstance(node, yaml.ScalarNode):
-        return [(place_of(node).line, is_name)] if node.value == text else []
-    lines = []
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            # The keys of a map can be names: `pools: {training: ...}`.
-            key_text = str(key.value)
-            if key_text.rpartition(":")[2] == text:
-                lines.append((place_of(key).line, False))
-            lines += _scalars(value, text, is_name=key_text == "name")
-    elif isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            lines += _scalars(item, text)
-    return lines
+    return StackFileError(f"{reason}{where}", [LocatedMistake(Mistake("", reason), error.place)])

@@ -15,9 +15,9 @@ from settings import Settings, SettingsError, load
 from settings.project_file import read_project
 from settings.reading import PROJECT
 from settings.secrets import cannot_be_secret
-from settings.stack_file import StackFile, as_the_engine_hands_it_over
+from settings.stack_file import StackFile, as_engine_config
 from settings.stack_file import read as read_file
-from settings.yaml_text import Place, Written
+from settings.yaml_text import LocatedMistake, Place
 
 # The providers whose config in the stack file can name the subscription.
 _PROVIDERS = ("azure-native", "aks-preview")
@@ -40,7 +40,7 @@ def read(folder: Path, stack: str) -> StackConfiguration:
 def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
     """The configuration in a stack file; raises as `read` does."""
     project = read_project(folder)
-    texts = as_the_engine_hands_it_over(project.defaults | file.config)
+    texts = as_engine_config(project.defaults | file.config)
     placed, warnings = file.mistakes(project), list[str]()
     if not placed:
         file.require_whole()
@@ -66,11 +66,11 @@ def _stopped(
     file: StackFile, mistakes: Iterable[Mistake], places: Mapping[Mistake, Place | None]
 ) -> StoppedError:
     """An error with all mistakes, each with its place in the file."""
-    written = [
-        Written(mistake, places.get(mistake) or file.place_of_key(mistake.path))
+    located = [
+        LocatedMistake(mistake, places.get(mistake) or file.place_of_key(mistake.path))
         for mistake in mistakes
     ]
-    return StoppedError(*findings_of_mistakes(written))
+    return StoppedError(*findings_of_mistakes(located))
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:

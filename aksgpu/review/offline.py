@@ -27,7 +27,7 @@ from engine.helm import ensure_helm
 from engine.progress import Progress
 from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_afterwards
 from rehearsal.cloud import start as start_cloud
-from settings.stack_file import ElsewhereError, StackFileError, parse
+from settings.stack_file import EscEnvironmentError, StackFileError, parse
 
 # The rehearsal cloud need not take realistic times here.
 _TIME_SCALE = 0.01
@@ -119,7 +119,7 @@ def _deploy_base(
             return [_INVALID_BASE]
         advice = "correct the base, or omit --base: the review then shows everything as created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
-    except ElsewhereError as error:
+    except EscEnvironmentError as error:
         advice = "omit --base: the review then shows everything as created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except StackFileError:

