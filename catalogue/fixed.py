@@ -3,7 +3,8 @@
 Each table has the reason by property path. A change needs a new resource. Properties that AKS
 updates in place are not listed, even if it does so in one direction only (`networkPluginMode`,
 `podCidr`, `networkPolicy`, `outboundType`, a service principal that gives way to an identity) or in
-a preview: the update is sent, and AKS refuses it where it must.
+a preview: aks-preview sends the update, and AKS refuses it where it must. azure-native replaces a
+cluster for these four all the same, and no option of Pulumi prevents it.
 """
 
 from collections.abc import Collection, Mapping

@@ -212,6 +212,10 @@ class Arm:
             raise FailedError(because(f"It ended as {state_of(resource)}", resource))
         return resource
 
+    async def _without_operation(self, error: AzureError) -> None:
+        """Goes on where the operation is deleted or not readable: the resource tells its end."""
+        await wait_because_of(self._explain(error))
+
     async def _has_ended(self, accepted: Accepted) -> bool:
         """Waits for the operation of a request; False if no operation reports its end."""
         answer, exchange, waits = accepted.answer, await self.exchange(), pauses(*_PAUSES)
@@ -232,8 +236,7 @@ class Arm:
             except ClientAuthenticationError:
                 raise
             except AzureError as error:
-                # The operation may be deleted or not readable: ask for the resource instead.
-                await wait_because_of(self._explain(error))
+                await self._without_operation(error)
                 return False
             if not is_known and answer.status != 202:
                 return True

@@ -40,6 +40,8 @@ class ReadCase(Case):
     state: dict[str, Any] = field(default_factory=dict)
     finds: dict[str, Any] = field(default_factory=dict)
     gone: bool = False
+    # The API version of the request.
+    version: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,5 @@
 """The contract of azure-native: the stand-in, or the real plug-in, does what its table says."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from rehearsal.stand_ins.azure_native.native_types import TYPES, args_shape
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table
+from tests.request_log import RequestLog
 
 TABLE = read_table(Path(__file__).with_name("azure_native.yaml"))
 PLUGIN = Plugin("azure-native", "rehearsal/stand_ins/azure_native")
@@ -26,7 +26,7 @@ def azure_native(plugin_folder: Path | None, arm: ScriptedArm) -> Iterator[Runni
 def change(kinds: Mapping[str, str]) -> Change:
     """What azure-native says beside the kinds of the paths: it all follows from them."""
     replaces = frozenset(path for path, kind in kinds.items() if kind.endswith("_REPLACE"))
-    changed = frozenset(re.split(r"[.\[]", path)[0] for path in kinds)
+    changed = frozenset(path.split(".")[0] for path in kinds)
     return Change(dict(kinds), changed, replaces, bool(kinds), bool(replaces))
 
 
@@ -40,9 +40,13 @@ def test_read_answers_as_in_the_table(
     case: ReadCase, azure_native: Running, arm: ScriptedArm
 ) -> None:
     arm.answer(case.id, case.status, case.answer)
+    log = RequestLog(arm.cloud.request_log)
 
     answer = azure_native.read(case.token, case.id, case.inputs, case.state)
 
+    if case.version:
+        (asked,) = [sent for sent in log.lines() if sent["path"] == case.id]
+        assert asked["query"]["api-version"] == case.version
     assert answer.id == ("" if case.gone else case.id)
     assert answer.inputs == case.finds
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from azure.core.exceptions import HttpResponseError
+from azure.core.exceptions import AzureError, HttpResponseError
 
 from provider_kit.arm import Arm, Method
 from provider_kit.serving import ProviderError
@@ -15,6 +15,13 @@ from rehearsal.stand_ins.azure_native.properties import outputs
 
 class AcceptedError(ProviderError):
     """Azure accepted a write whose operation then failed."""
+
+
+class NativeArm(Arm):
+    """Fails as azure-native does where the operation of a request cannot be read."""
+
+    async def _without_operation(self, error: AzureError) -> None:
+        raise error
 
 
 async def write(

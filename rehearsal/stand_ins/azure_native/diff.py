@@ -45,7 +45,7 @@ def difference(
         changes=bool(kinds),
         replaces=replaces,
         delete_before_replace=bool(replaces),
-        diffs=sorted({re.split(r"[.\[]", path)[0] for path in kinds}),
+        diffs=sorted({path.split(".")[0] for path in kinds}),
         detailed_diff={
             path: PropertyDiff(kind, input_diff=not (comes_from_state and path == API_VERSION))
             for path, kind in kinds.items()

@@ -15,7 +15,13 @@ from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
 from provider_kit.shapes import mistakes
 from provider_kit.values import plain_map, property_map, without_nulls
-from rehearsal.stand_ins.azure_native.arm import FUNCTIONS, AcceptedError, words, write
+from rehearsal.stand_ins.azure_native.arm import (
+    FUNCTIONS,
+    AcceptedError,
+    NativeArm,
+    words,
+    write,
+)
 from rehearsal.stand_ins.azure_native.diff import difference
 from rehearsal.stand_ins.azure_native.native_types import API_VERSION, TYPES, NativeType, args_shape
 from rehearsal.stand_ins.azure_native.properties import (
@@ -34,7 +40,7 @@ class AzureNative(HandlerProvider):
 
     def __init__(self) -> None:
         cancellation = Cancellation()
-        self._arm = Arm(cancellation, words)
+        self._arm = NativeArm(cancellation, words)
         handlers = {token: NativeResource(known, self._arm) for token, known in TYPES.items()}
         # azure-native shows no progress while it waits.
         super().__init__(handlers, cancellation, EngineLog(None))
@@ -101,10 +107,12 @@ class NativeResource(Handler):
         return await self._write(task, inputs, old.inputs)
 
     async def read(self, resource_id: str, old: Recorded) -> Live | None:
-        answer = await self._arm.get(resource_id, self._type.api_version)
+        # An older azure-native wrote older versions; a refresh goes on with them.
+        version = str(old.outputs.get(API_VERSION) or self._type.api_version)
+        answer = await self._arm.get(resource_id, version)
         if answer is None:
             return None
-        state = outputs(self._type, answer)
+        state = outputs(self._type, answer) | {API_VERSION: version}
         if old.inputs:
             return Live(resource_id, state, refreshed(self._type, old.inputs, old.outputs, state))
         return Live(resource_id, state, imported(self._type, resource_id, answer))
@@ -149,6 +157,8 @@ class NativeResource(Handler):
             if answer is None:
                 return ProviderError(str(error))
             state = outputs(self._type, answer)
+            # As azure-native leaves it out.
+            del state[API_VERSION]
         return ResourceInitError(
             str(error),
             resource_id=resource_id,

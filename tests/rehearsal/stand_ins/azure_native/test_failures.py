@@ -104,6 +104,22 @@ def test_a_resource_that_timed_out_is_kept_without_outputs(
     assert "provisioningState" not in kept.get("outputs", {})
 
 
+def test_an_operation_that_cannot_be_read_is_a_failure(
+    bench: Bench, faults: Faults, name: str
+) -> None:
+    """The stand-in asked for the resource instead, and succeeded where azure-native fails."""
+    gone = {"error": {"code": "NotFound", "message": "No such operation."}}
+    faults.script({"method": "GET", "path": "/operations/", "status": 404, "body": gone})
+
+    assert "No such operation." in bench.up(program(name), fails=True)
+
+    kept = bench.resources()["cluster"]
+    assert kept["id"].endswith(f"/managedClusters/{name}")
+    # As azure-native leaves the state of a write that failed.
+    assert "azureApiVersion" not in kept.get("outputs", {})
+    faults.lift()
+
+
 def test_a_conflict_is_not_retried(bench: Bench, faults: Faults, name: str) -> None:
     """The stand-in waited while another operation ran, as aks-preview does.
 
