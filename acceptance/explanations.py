@@ -24,6 +24,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation("header parametersetname", ANYTHING, NOT_SENT, _CLIENT),
     Explanation("header connection", "keep-alive", NOT_SENT, _CONNECTION),
     Explanation("header content-length", ANYTHING, ANYTHING, _CONNECTION),
+    Explanation("header accept-encoding", "gzip, deflate", "gzip", _CONNECTION),
     Explanation("header x-ms-client-request-id", ANYTHING, ANYTHING, _CONNECTION),
     Explanation(
         "header if-none-match",
