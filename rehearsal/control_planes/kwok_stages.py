@@ -36,6 +36,11 @@ _IS_GATED = (
     '( [ .initContainers[]?.name ] | any( test("-validation$") ) ) ) | "gated"'
 )
 _SANDBOX = f'.status.conditions.[] | select( .type == "{SANDBOX_READY}" )'
+# A pod that the node controller has marked unready because its node was: its containers run on.
+_IS_LAPSED = (
+    '.status | select( [ .conditions[]? | select( .type == "Ready" and .status == "False" ), '
+    'select( .type == "ContainersReady" and .status == "True" ) ] | length == 2 ) | "lapsed"'
+)
 _STARTED = ".status.startTime"
 _DELETED = ".metadata.deletionTimestamp"
 _OWNER = ".metadata.ownerReferences.[].kind"
@@ -140,6 +145,11 @@ conditions:
 - {type: SANDBOX, status: "True", lastTransitionTime: {{ $now }} }
 """.replace("SANDBOX", SANDBOX_READY)
 
+_POD_READY_AGAIN = """
+conditions:
+- {type: Ready, status: "True", lastTransitionTime: {{ Now | Quote }} }
+"""
+
 _POD_COMPLETED = """
 {{ $now := Now | Quote }}
 {{ $root := . }}
@@ -223,6 +233,13 @@ def configuration(time_scale: float) -> str:
             ],
             placed,
             PULL * time_scale,
+        ),
+        # After the node, which takes NODE_BOOT.
+        _stage(
+            "pod-ready-again",
+            [there, _key(_PHASE, "In", "Running"), _key(_IS_LAPSED, "Exists")],
+            {"statusTemplate": _POD_READY_AGAIN},
+            2 * NODE_BOOT * time_scale,
         ),
         # The end of a sample depends on its node too: the server ends it.
         _stage(

@@ -202,3 +202,26 @@ def refuse_writes(cluster: Cluster) -> None:
         await api.close()
 
     asyncio.run(raise_alarm())
+
+
+def test_pods_are_ready_again_when_their_node_is(
+    start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
+) -> None:
+    """A laptop that had slept: nodes came back, and their pods stayed unready for ever."""
+    cluster = new(start())()
+    cluster.put_pool("gpu", vmSize="Standard_NC8as_T4_v3")
+    cluster.install_plugin()
+    pods = ("pods", "-n", "gpu-resources")
+
+    def are_ready(*what: str) -> bool:
+        return all(is_true(each, "Ready") for each in cluster.objects(*what))
+
+    until(lambda: cluster.objects(*pods) and are_ready(*pods), "the device plugin is ready")
+    kwok = parts_of(cluster.azure.cloud.home)["kwok"]
+    os.kill(kwok, signal.SIGSTOP)
+    try:
+        until(lambda: not are_ready(*pods), "the node lapses, and so its pod")
+    finally:
+        os.kill(kwok, signal.SIGCONT)
+    until(lambda: are_ready("nodes"), "the nodes are ready again")
+    until(lambda: are_ready(*pods), "the pod is ready again")
