@@ -15,11 +15,14 @@ from hypothesis import settings as hypothesis_settings
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import Stack
 
+from aksgpu import rehearsal_stage
+from aksgpu.rehearse import command
 from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
+from tests.checkout import Checkout
 from tests.faults import Faults
 
 # Where the tests run in the background of a shell, interrupts are ignored, by what they start too;
@@ -216,6 +219,17 @@ def todays_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """A rehearsal cloud of today, whose clusters have control planes."""
     home = tmp_path_factory.mktemp("todays-cloud")
     yield cloud.start(home, time_scale=0.05, kubernetes=ensure_kubernetes().folder)
+    cloud.stop(home)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Checkout]:
+    """A checkout with a rehearsal of its own, of today."""
+    monkeypatch.setenv("AKS_GPU_REHEARSAL_ROOT", str(tmp_path))
+    for module in (command, rehearsal_stage):
+        monkeypatch.setattr(module, "PROGRAM", tmp_path)
+    home = tmp_path / ".rehearsal"
+    yield Checkout(tmp_path, cloud.start(home, 0.05, kubernetes=ensure_kubernetes().folder))
     cloud.stop(home)
 
 
