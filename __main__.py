@@ -34,6 +34,7 @@ file = settings.stack_file_of(Path(pulumi.get_root_directory() or "."), pulumi.g
 try:
     stack = settings.load(
         pulumi.runtime.get_config_env(),
+        pulumi.get_stack(),
         # The components warn of the same, each beside its resource.
         lambda _: None,
         settings.Secrets(

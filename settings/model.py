@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from catalogue import gpu_operator, images, valid_clusters
 from catalogue.mistakes import Mistake, property_path
+from catalogue.valid import property_mistakes
 from catalogue.valid_pools import OPERATOR, operator_conflict
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
 from settings.section import RefusedError, Section, context_of
@@ -20,7 +21,21 @@ _KEYS_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
 _IS_IGNORED = "has no effect on an existing cluster (cluster.existing: true): remove this key"
 
 
-class ResourceGroup(Section):
+class _NamedByTheStack(Section):
+    """A section whose default name is made of the stack's name."""
+
+    @field_validator("name", mode="before", check_fields=False)
+    @classmethod
+    def _set_default_name(cls, name: Any, info: ValidationInfo) -> Any:
+        if name != "" or info.data.get("existing"):
+            return name
+        default = context_of(info).default_name
+        for _, reason in property_mistakes(cls._rules, "name", {"name": default}):
+            raise ValueError(f"must be set, because the default cannot be used: {reason}")
+        return default
+
+
+class ResourceGroup(_NamedByTheStack):
     """The resource group of the cluster."""
 
     _rules = valid_clusters.RESOURCE_GROUP
@@ -28,13 +43,8 @@ class ResourceGroup(Section):
     existing: bool = False
     """Whether the resource group already exists. The stack then uses it and never changes it."""
     name: str = ""
-    """The name of the resource group. Default: `myResourceGroup`. Required if `existing` is
-    true."""
-
-    @field_validator("name")
-    @classmethod
-    def _default_name(cls, name: str) -> str:
-        return name or "myResourceGroup"
+    """The name of the resource group. Default: `aks-gpu-` and the stack's name. Required if
+    `existing` is true. Another name replaces the resource group, and the cluster in it."""
 
 
 class Entra(Section):
@@ -49,7 +59,7 @@ class Entra(Section):
     """The object IDs of the Entra groups whose members are cluster administrators."""
 
 
-class Cluster(Section):
+class Cluster(_NamedByTheStack):
     """The AKS cluster."""
 
     _rules = valid_clusters.CLUSTER
@@ -59,8 +69,9 @@ class Cluster(Section):
     """Whether the cluster already exists. The stack then only adds node pools to it, and of the
     other keys only `name` applies."""
     name: str = ""
-    """The name of the cluster: 1 to 63 letters, digits, `_` and `-`. Default: `myAKSCluster`.
-    Required if `existing` is true."""
+    """The name of the cluster: 1 to 63 letters, digits, `_` and `-`. Default: `aks-gpu-` and the
+    stack's name. Required if `existing` is true. Another name replaces the cluster: set the name
+    before you run `pulumi stack rename`."""
     dns_prefix: str | None = None
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
@@ -100,11 +111,6 @@ class Cluster(Section):
     protect: bool = True
     """Whether Pulumi refuses to delete or replace the cluster, and the resource group if the stack
     created it."""
-
-    @field_validator("name")
-    @classmethod
-    def _default_name(cls, name: str) -> str:
-        return name or "myAKSCluster"
 
 
 class Network(Section):
@@ -200,9 +206,10 @@ class Settings(Section):
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
     tags: dict[str, str] = {}
     """The Azure tags of all resources that the stack creates."""
-    resource_group: ResourceGroup = ResourceGroup()
+    # These two are made when a stack file is read: their names need the stack's.
+    resource_group: ResourceGroup = {}  # type: ignore[assignment]
     """The resource group of the cluster."""
-    cluster: Cluster = Cluster()
+    cluster: Cluster = {}  # type: ignore[assignment]
     """The AKS cluster."""
     network: Network = Network()
     """The cluster's network."""

@@ -45,10 +45,13 @@ class SettingsError(Exception):
 
 def load(
     config: Mapping[str, str],
+    stack: str,
     warn: Callable[[str], None],
     secrets: Secrets = _NO_SECRETS,
 ) -> Settings:
     """Returns the settings in a stack's configuration, whose structured values are JSON strings.
+
+    The stack's name makes the default names of the resource group and the cluster.
 
     Raises SettingsError with all mistakes. Calls `warn` for each setting that is valid but
     doubtful. Values that are secret become what `secrets` makes of them.
@@ -59,7 +62,7 @@ def load(
         for key, text in config.items()
         if key.startswith(prefix)
     }
-    context = Context(pool_names=Counter(_pool_names(values)))
+    context = Context(f"{PROJECT}-{stack}", Counter(_pool_names(values)))
     secrets = secrets.of_project(PROJECT)
     all_mistakes = list(secrets.mistakes(values))
     try:

@@ -33,6 +33,7 @@ class RefusedError(ValueError):
 class Context:
     """What the validation of one section needs to know of others, and collects on the way."""
 
+    default_name: str = ""
     pool_names: Counter[str] = field(default_factory=Counter)
     gpu_stack: str = "device-plugin"
     kubernetes_version: str = ""

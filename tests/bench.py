@@ -69,7 +69,7 @@ class Bench:
         written = yaml.safe_load((folder / f"Pulumi.{stack}.yaml").read_text())["config"]
         config = {key.removeprefix("aks-gpu:"): value for key, value in written.items()}
         for part in ("resourceGroup", "cluster"):
-            config[part] = config[part] | {"name": own}
+            config[part] = config.get(part, {}) | {"name": own}
         self.write_stack(config)
 
     @property

@@ -207,22 +207,22 @@ def test_the_stack_exports_its_outputs(run: Run) -> None:
     graph = run(stack_file("dev"))
 
     exports = graph.exports
-    assert exports["resourceGroupName"] == "aks-gpu-dev"
-    assert exports["clusterName"] == "aks-gpu-dev"
-    assert exports["clusterId"].endswith("ManagedCluster/aks-gpu-dev")
+    assert exports["resourceGroupName"] == "aks-gpu-test"
+    assert exports["clusterName"] == "aks-gpu-test"
+    assert exports["clusterId"].endswith("ManagedCluster/aks-gpu-test")
     assert exports["kubeconfig"] == KUBECONFIG.decode()
     assert graph.secrets == {"kubeconfig"}
-    assert exports["oidcIssuerUrl"] == "https://oidc/aks-gpu-dev/"
+    assert exports["oidcIssuerUrl"] == "https://oidc/aks-gpu-test/"
     assert exports["kubeletIdentity"]["objectId"] == "ko"
-    assert (exports["principalId"], exports["nodeResourceGroup"]) == ("p", "MC_aks-gpu-dev")
-    assert exports["fqdn"] == "aks-gpu-dev.hcp.eastus.azmk8s.io"
+    assert (exports["principalId"], exports["nodeResourceGroup"]) == ("p", "MC_aks-gpu-test")
+    assert exports["fqdn"] == "aks-gpu-test.hcp.eastus.azmk8s.io"
     assert exports["gpuPools"]["gpu"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "gpu"}
     # AKS calls the label `accelerator` without its prefix deprecated. No selector: a pool that
     # scales from zero would begin with "No resources found".
     assert exports["nextSteps"] == [
         "mkdir -p ~/.kube && (umask 077; pulumi stack output kubeconfig --stack test "
-        "--show-secrets > ~/.kube/aks-gpu-dev)",
-        "export KUBECONFIG=~/.kube/aks-gpu-dev",
+        "--show-secrets > ~/.kube/aks-gpu-test)",
+        "export KUBECONFIG=~/.kube/aks-gpu-test",
         "kubectl get nodes --label-columns "
         "kubernetes.azure.com/agentpool,kubernetes.azure.com/accelerator",
     ]
@@ -235,7 +235,7 @@ def test_a_stack_without_kubernetes_objects_has_no_kubeconfig(run: Run) -> None:
 
     assert "kubeconfig" not in graph.exports
     assert not graph.secrets
-    first = "az aks get-credentials --resource-group aks-gpu-dev --name aks-gpu-dev"
+    first = "az aks get-credentials --resource-group aks-gpu-test --name aks-gpu-test"
     assert graph.exports["nextSteps"][0] == first
 
 

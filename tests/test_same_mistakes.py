@@ -286,7 +286,7 @@ def from_settings(
         inner = part.partition(".")[2]
         value = {inner: properties} if inner else dict(properties)
     try:
-        load({f"aks-gpu:{re.split(r'[.[]', part)[0]}": json.dumps(value)}, warn)
+        load({f"aks-gpu:{re.split(r'[.[]', part)[0]}": json.dumps(value)}, "test", warn)
     except SettingsError as error:
         return [*error.mistakes]
     return []
@@ -347,7 +347,7 @@ def test_components_report_the_long_name_of_a_region_as_a_stack_file(
 ) -> None:
     """`West Europe` was refused in a stack file by a pattern, and taken by every component."""
     with pytest.raises(SettingsError) as in_stack_file:
-        load({"aks-gpu:location": "West Europe"}, pytest.fail)
+        load({"aks-gpu:location": "West Europe"}, "test", pytest.fail)
 
     def program() -> None:
         with pytest.raises(pulumi.InputPropertiesError) as refused:

@@ -8,7 +8,7 @@ from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.project import stack_files
 from aksgpu.report import findings_of_mistakes
-from aksgpu.stack_names import stack_file
+from aksgpu.stack_names import stack_file, stack_of
 from catalogue.mistakes import Mistake
 from provider_kit.configuration import Configuration
 from settings import Settings, SettingsError, load
@@ -46,7 +46,7 @@ def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
         file.require_whole()
     mistakes = [mistake for mistake, _ in placed] + list(_forbidden_secrets(file))
     try:
-        settings = load(texts, warnings.append)
+        settings = load(texts, stack_of(file.name) or "", warnings.append)
     except SettingsError as error:
         reported = {mistake.path for mistake in mistakes}
         mistakes += [mistake for mistake in error.mistakes if mistake.path not in reported]

@@ -18,9 +18,9 @@ from tests.conftest import KUBECONFIG, Deploy
 
 SYSTEM_POOL = SystemPoolArgs(vm_size="Standard_D4ds_v5", count=2)
 ARGS = AksClusterArgs(
-    resource_group_name="myResourceGroup",
+    resource_group_name="team-group",
     location="eastus",
-    cluster_name="myAKSCluster",
+    cluster_name="team-cluster",
     system_pool=SYSTEM_POOL,
 )
 
@@ -51,10 +51,10 @@ def test_a_cluster_has_only_its_system_pool_inline(deploy: Deploy, preview: bool
         "cluster",
     )
     assert cluster.inputs == {
-        "resourceGroupName": "myResourceGroup",
-        "resourceName": "myAKSCluster",
+        "resourceGroupName": "team-group",
+        "resourceName": "team-cluster",
         "location": "eastus",
-        "dnsPrefix": "myAKSCluster",
+        "dnsPrefix": "team-cluster",
         "identity": {"type": "SystemAssigned"},
         "sku": {"name": "Base", "tier": "Free"},
         "networkProfile": {"networkPlugin": "azure", "networkPluginMode": "overlay"},
@@ -175,10 +175,10 @@ def test_a_cluster_registers_its_outputs(deploy: Deploy) -> None:
 
     assert list(graph.outputs.values()) == [
         {
-            "id": "/ids/azure-native:containerservice:ManagedCluster/myAKSCluster",
-            "clusterName": "myAKSCluster",
-            "resourceGroupName": "myResourceGroup",
-            **_connections("myAKSCluster"),
+            "id": "/ids/azure-native:containerservice:ManagedCluster/team-cluster",
+            "clusterName": "team-cluster",
+            "resourceGroupName": "team-group",
+            **_connections("team-cluster"),
         }
     ]
 
@@ -202,7 +202,7 @@ def test_a_cluster_has_the_same_outputs_with_either_provider(
     args = replace(ARGS, system_pool=pool, user_assigned_identity_id=identity)
     (outputs,) = deploy(lambda: AksCluster("cluster", args)).outputs.values()
 
-    assert outputs | _connections("myAKSCluster") == outputs
+    assert outputs | _connections("team-cluster") == outputs
 
 
 def test_outputs_of_a_cluster_are_unknown_before_its_creation(deploy: Deploy) -> None:

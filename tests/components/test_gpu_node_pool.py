@@ -14,8 +14,8 @@ from components import (
 from tests.conftest import Deploy, Registered
 
 ARGS = GpuNodePoolArgs(
-    resource_group_name="myResourceGroup",
-    cluster_name="myAKSCluster",
+    resource_group_name="team-group",
+    cluster_name="team-cluster",
     pool_name="gpu",
     vm_size="Standard_NC8as_T4_v3",
 )
@@ -42,8 +42,8 @@ def test_a_pool_is_a_standalone_tainted_linux_pool_with_a_driver(
         "gpu",
     )
     assert pool.inputs == {
-        "resourceGroupName": "myResourceGroup",
-        "resourceName": "myAKSCluster",
+        "resourceGroupName": "team-group",
+        "resourceName": "team-cluster",
         "agentPoolName": "gpu",
         "mode": "User",
         "osType": "Linux",

@@ -6,9 +6,7 @@ from components import (
 )
 from tests.conftest import Deploy
 
-ARGS = ResourceGroupArgs(
-    resource_group_name="myResourceGroup", location="eastus", tags={"team": "a"}
-)
+ARGS = ResourceGroupArgs(resource_group_name="team-group", location="eastus", tags={"team": "a"})
 
 
 def test_the_group_is_a_child_of_its_component(deploy: Deploy) -> None:
@@ -19,7 +17,7 @@ def test_the_group_is_a_child_of_its_component(deploy: Deploy) -> None:
     assert (component.type, component.name) == ("aks-gpu:components:ResourceGroup", "group")
     assert (group.name, group.parent) == ("group", "group")
     assert group.inputs == {
-        "resourceGroupName": "myResourceGroup",
+        "resourceGroupName": "team-group",
         "location": "eastus",
         "tags": {"team": "a"},
     }
@@ -40,8 +38,8 @@ def test_a_group_registers_its_outputs(deploy: Deploy) -> None:
 
     assert list(graph.outputs.values()) == [
         {
-            "id": "/ids/azure-native:resources:ResourceGroup/myResourceGroup",
-            "resourceGroupName": "myResourceGroup",
+            "id": "/ids/azure-native:resources:ResourceGroup/team-group",
+            "resourceGroupName": "team-group",
             "location": "eastus",
         }
     ]

@@ -29,7 +29,7 @@ def read(values: dict[str, Any]) -> None:
         for key, value in values.items()
     }
     with contextlib.suppress(SettingsError):
-        load(texts, lambda _: None)
+        load(texts, "test", lambda _: None)
         return
     lines = mistakes(texts)
     assert lines
@@ -38,7 +38,7 @@ def read(values: dict[str, Any]) -> None:
 
 def mistakes(texts: dict[str, str]) -> list[str]:
     with pytest.raises(SettingsError) as refused:
-        load(texts, lambda _: None)
+        load(texts, "test", lambda _: None)
     return str(refused.value).split("\n")
 
 
@@ -103,7 +103,7 @@ def test_no_words_of_pydantic_or_python_reach_the_author(path: str) -> None:
             for key, value in stack_with(path, wrong).items()
         }
         with contextlib.suppress(SettingsError):
-            load(texts, lambda _: None)
+            load(texts, "test", lambda _: None)
             continue
         for line in mistakes(texts):
             assert not FOREIGN.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", line)), line

@@ -20,11 +20,11 @@ def config(**keys: Any) -> dict[str, str]:
 
 def test_pools_of_others_are_labelled_so_that_the_operator_leaves_them_alone() -> None:
     other = {**POOL, "name": "other", "gpuStack": "device-plugin", "labels": {"a": "b"}}
-    stack = load(config(gpuPools=[POOL, other]), print)
+    stack = load(config(gpuPools=[POOL, other]), "test", print)
     own, others = stack.gpu_pools
     assert stack.labels_of(own) == {}
     assert stack.labels_of(others) == {"nvidia.com/gpu.deploy.operands": "false", "a": "b"}
-    without = load(config(gpuStack="device-plugin", gpuPools=[POOL, other]), print)
+    without = load(config(gpuStack="device-plugin", gpuPools=[POOL, other]), "test", print)
     assert without.labels_of(without.gpu_pools[1]) == {"a": "b"}
 
 
@@ -81,7 +81,7 @@ def test_all_mistakes_are_reported_at_once_by_key(
     keys: dict[str, Any], mistakes: list[str]
 ) -> None:
     with pytest.raises(SettingsError) as refused:
-        load(config(**keys), print)
+        load(config(**keys), "test", print)
     lines = sorted(str(refused.value).splitlines())
     assert len(lines) == len(mistakes), lines
     for line, mistake in zip(lines, mistakes, strict=True):

@@ -1,3 +1,4 @@
+import contextlib
 import json
 from typing import Any
 
@@ -6,6 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalogue import clusters, resource_groups
 from catalogue.nodes import DRIVERS
 from catalogue.sizes import AS_OF, find
 from catalogue.today import TODAY_VARIABLE
@@ -29,19 +31,19 @@ def configuration(**values: Any) -> dict[str, str]:
 
 def read(warnings: list[str] | None = None, **values: Any) -> Settings:
     messages: list[str] = []
-    stack = load(configuration(**values), messages.append)
+    stack = load(configuration(**values), "test", messages.append)
     assert messages == (warnings or [])
     return stack
 
 
 def mistakes(**values: Any) -> list[str]:
     with pytest.raises(SettingsError) as refused:
-        load(configuration(**values), lambda warning: pytest.fail(f"no warning: {warning}"))
+        load(configuration(**values), "test", lambda warning: pytest.fail(f"no warning: {warning}"))
     return str(refused.value).splitlines()
 
 
 def test_configuration_of_other_namespaces_is_ignored() -> None:
-    assert load({"azure-native:location": "westeurope"}, pytest.fail) == Settings()
+    assert load({"azure-native:location": "westeurope"}, "test", pytest.fail) == read()
 
 
 def pool_version(cluster: dict[str, Any], **pool: Any) -> str:
@@ -153,6 +155,46 @@ def test_settings_that_an_existing_cluster_would_ignore_are_refused() -> None:
     read(cluster=there, network={"subnetId": "/subnets/nodes"}, gpuPools=[POOL])
 
 
+@pytest.mark.parametrize("stack", ["dev", "Team-7", "x" * 46])
+def test_group_and_cluster_are_named_by_their_stack(stack: str) -> None:
+    """Two people who set no name met in `myAKSCluster`, the cluster of a published article."""
+    for keys in ({}, {"cluster": {"protect": False}, "resourceGroup": {"name": ""}}):
+        made = load(configuration(**keys), stack, pytest.fail)
+        assert (made.resource_group.name, made.cluster.name) == (f"aks-gpu-{stack}",) * 2
+    own = load(configuration(cluster={"name": "own"}), stack, pytest.fail)
+    assert (own.resource_group.name, own.cluster.name) == (f"aks-gpu-{stack}", "own")
+
+
+@pytest.mark.parametrize(
+    ("stack", "keys"),
+    [
+        ("prod.eu", ["cluster.name"]),
+        ("eu.", ["resourceGroup.name", "cluster.name"]),
+        ("eu-", ["cluster.name"]),
+        ("x" * 83, ["resourceGroup.name", "cluster.name"]),
+        ("x" * 47, ["cluster.dnsPrefix"]),
+        ("prod_eu", ["cluster.dnsPrefix"]),
+    ],
+)
+def test_a_stack_whose_name_makes_none_for_azure_has_to_set_it(stack: str, keys: list[str]) -> None:
+    with pytest.raises(SettingsError) as refused:
+        load({}, stack, pytest.fail)
+    assert [mistake.path for mistake in refused.value.mistakes] == keys
+    for path, reason in refused.value.mistakes:
+        assert "set" in reason
+        assert f"'aks-gpu-{stack}' is not a valid" in reason.replace(", is not", " is not"), path
+    named = {"resourceGroup": {"name": "own"}, "cluster": {"name": "own"}}
+    load(configuration(**named), stack, pytest.fail)
+
+
+@given(st.from_regex(r"[a-zA-Z0-9_.-]{1,100}", fullmatch=True))
+def test_every_stack_has_valid_names_or_is_told_to_set_them(stack: str) -> None:
+    with contextlib.suppress(SettingsError):
+        made = load({}, stack, lambda _: None)
+        assert resource_groups.NAME.fullmatch(made.resource_group.name)
+        assert clusters.DNS_PREFIX.fullmatch(made.cluster.name)
+
+
 DEFAULTS = Cluster().model_dump(by_alias=True)
 
 
@@ -164,7 +206,7 @@ def test_keys_of_a_new_cluster_are_refused_for_an_existing_one(key: str) -> None
 
 def test_all_mistakes_are_reported_at_once_by_key() -> None:
     messages = mistakes(
-        clustr="myAKSCluster",
+        clustr="mine",
         cluster={"existing": True, "kubernetesVersion": "1.9"},
         systemPool={"count": 0},
         gpuPools=[
@@ -469,7 +511,7 @@ def test_an_unknown_size_is_a_warning(vm_size: str, more: dict[str, str]) -> Non
     warnings: list[str] = []
     texts = configuration(gpuPools=[{**POOL, "vmSize": vm_size, **more}])
 
-    assert load(texts, warnings.append).gpu_pools[0].vm_size == vm_size
+    assert load(texts, "test", warnings.append).gpu_pools[0].vm_size == vm_size
     assert f"{vm_size} is not in the table of GPU sizes of {AS_OF}" in warnings[0]
 
 
@@ -502,7 +544,7 @@ def test_a_misspelled_key_with_a_wrong_value_is_one_mistake(
 ) -> None:
     """It was told of the right key too, which the file does not have."""
     with pytest.raises(SettingsError) as caught:
-        load(configuration(**values), lambda _: None)
+        load(configuration(**values), "test", lambda _: None)
     assert [mistake.path for mistake in caught.value.mistakes] == [path]
 
 
@@ -530,7 +572,7 @@ def test_a_pool_of_parts_that_starts_without_nodes_is_a_warning(parts: dict[str,
     def warnings(lowest: int, highest: int) -> list[str]:
         found: list[str] = []
         pool = {**POOL, **parts, "minCount": lowest, "maxCount": highest}
-        load(configuration(gpuPools=[pool]), found.append)
+        load(configuration(gpuPools=[pool]), "test", found.append)
         return found
 
     (warning,) = warnings(0, 4)
@@ -582,7 +624,7 @@ def test_each_pool_has_one_owner_of_its_gpu_stack(
     stack: dict[str, Any], pool: dict[str, Any], owner: str
 ) -> None:
     values = {**stack, "gpuPools": [{**POOL, **pool}]}
-    read_stack = load(configuration(**values), lambda _: None)
+    read_stack = load(configuration(**values), "test", lambda _: None)
 
     assert [pool.name for pool in read_stack.pools_of(owner)] == ["gpu"]
 
@@ -592,7 +634,7 @@ def test_each_stack_file_is_valid(file: str) -> None:
     config = yaml.safe_load((ROOT / file).read_text())["config"]
     texts = configuration(**{key.removeprefix("aks-gpu:"): value for key, value in config.items()})
 
-    assert load(texts, lambda _: None).gpu_pools
+    assert load(texts, "test", lambda _: None).gpu_pools
 
 
 def test_the_project_file_declares_the_same_keys_with_the_same_defaults() -> None:
@@ -602,7 +644,7 @@ def test_the_project_file_declares_the_same_keys_with_the_same_defaults() -> Non
         for key, declaration in project["config"].items()
     }
 
-    assert read(**declared) == Settings()
+    assert read(**declared) == read()
     assert set(declared) == {field.alias for field in Settings.model_fields.values()}
 
 
@@ -648,9 +690,9 @@ def test_a_new_pool_needs_room_for_pods() -> None:
     """AKS refuses a new pool of two nodes for 14 pods each; a pool that has shrunk stays."""
     warnings: list[str] = []
     pool = {**POOL, "maxPods": 14}
-    load(configuration(gpuPools=[pool | {"count": 3}]), warnings.append)
+    load(configuration(gpuPools=[pool | {"count": 3}]), "test", warnings.append)
     assert warnings == []
-    load(configuration(gpuPools=[pool | {"count": 2}]), warnings.append)
+    load(configuration(gpuPools=[pool | {"count": 2}]), "test", warnings.append)
     assert ["set count to 3 or more" in warning for warning in warnings] == [True]
 
 
@@ -662,14 +704,15 @@ def test_a_reservation_needs_an_identity() -> None:
     pools = [{**POOL, "capacityReservationGroupId": group}]
     identity = "/subscriptions/s/.../userAssignedIdentities/i"
     with pytest.raises(SettingsError) as caught:
-        load(configuration(gpuPools=pools), lambda _: None)
+        load(configuration(gpuPools=pools), "test", lambda _: None)
     assert "gpuPools[0].capacityReservationGroupId: requires a user-assigned" in str(caught.value)
     for cluster in ({"userAssignedIdentityId": identity}, {"existing": True, "name": "c"}):
-        load(configuration(gpuPools=pools, cluster=cluster), lambda _: None)
+        load(configuration(gpuPools=pools, cluster=cluster), "test", lambda _: None)
     with pytest.raises(SettingsError, match="no capacity for spot nodes"):
         load(
             configuration(
                 gpuPools=[{**pools[0], "spot": True}], cluster={"existing": True, "name": "c"}
             ),
+            "test",
             lambda _: None,
         )

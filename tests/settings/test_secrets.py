@@ -77,7 +77,7 @@ def configuration(path: str, value: Any) -> dict[str, str]:
 def read(config: dict[str, str], path: str, *, written: bool = True) -> Settings:
     key = path.partition(".")[0].removesuffix("[]")
     place = f"aks-gpu:{path.replace('[]', '[0]')}"
-    return load(config, pytest.fail, Secrets(Secret, [f"aks-gpu:{key}"], [place] * written))
+    return load(config, "test", pytest.fail, Secrets(Secret, [f"aks-gpu:{key}"], [place] * written))
 
 
 def secrets_in(value: Any) -> set[str]:
@@ -108,7 +108,7 @@ def test_secret_settings_stay_secret(path: str) -> None:
     """It went in clear to the state, and to every diff."""
     value, secret = KEPT_VALUES[path]
     assert secret <= secrets_in(read(configuration(path, value), path))
-    assert secrets_in(load(configuration(path, value), pytest.fail)) == set()
+    assert secrets_in(load(configuration(path, value), "test", pytest.fail)) == set()
 
 
 @pytest.mark.parametrize("path", sorted(set(leaves(Settings)) - KEPT))
@@ -129,12 +129,17 @@ def test_a_secret_at_an_unknown_path_is_kept_or_refused() -> None:
     config = configuration("gpuPools[].labels", {"team": "hunter2"})
     warnings: list[str] = []
     secrets = Secrets(Secret, ["aks-gpu:gpuPools"], warn=warnings.append)
-    stack = load(config, pytest.fail, secrets)
+    stack = load(config, "test", pytest.fail, secrets)
 
     assert secrets_in(stack.gpu_pools) == {"hunter2"}
     assert len(warnings) == 1
     with pytest.raises(SettingsError, match="location: cannot be a secret"):
-        load({"aks-gpu:location": "eastus"}, pytest.fail, Secrets(Secret, ["aks-gpu:location"]))
+        load(
+            {"aks-gpu:location": "eastus"},
+            "test",
+            pytest.fail,
+            Secrets(Secret, ["aks-gpu:location"]),
+        )
 
 
 def refusal(config: dict[str, str], path: str, *, written: bool = True) -> str:

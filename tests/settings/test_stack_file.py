@@ -171,7 +171,7 @@ NETWORK = "dnsServiceIp: 10.8.0.10, serviceCidr: 10.8.0.0/16"
 def test_a_stack_file_with_secrets_is_read_as_by_the_program(text: str) -> None:
     """Preflight refused stack files that `pulumi up` takes."""
     file = parse(f"config: {{aks-gpu:{text}}}".replace("HIDDEN", "{secure: x}"), "x")
-    load(as_engine_config(file.config), pytest.fail)
+    load(as_engine_config(file.config), "test", pytest.fail)
 
 
 def test_an_encrypted_feature_header_is_left_out() -> None:

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 PROGRAM = """
 import pulumi
 tolerations = [{{"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}}]
-pulumi.export("clusterName", "myAKSCluster")
+pulumi.export("clusterName", "team-cluster")
 pulumi.export("kubeconfig", pulumi.Output.secret(open({kubeconfig!r}).read()))
 pulumi.export("gpuPools", {{{pool!r}: {{"id": "/x", "tolerations": tolerations}}}})
 """
@@ -36,7 +36,7 @@ def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Ben
     checked = checked_stack(own)
     assert checked.code == 0
     # Whatever the state is kept in, its nodes say that they are played.
-    title = "The stack test, cluster myAKSCluster, which is rehearsed"
+    title = "The stack test, cluster team-cluster, which is rehearsed"
     assert (checked.document["title"], checked.document["cause"]) == (title, "no-nodes-now")
     assert checked.document["emptyPools"] == [pool]
     [note] = checked.document["findings"]

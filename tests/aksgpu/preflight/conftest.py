@@ -30,7 +30,7 @@ def stack_of(**keys: Any) -> settings.Settings:
         f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
         for key, value in keys.items()
     }
-    return settings.load(config, lambda _: None)
+    return settings.load(config, "test", lambda _: None)
 
 
 def the(result: Preflight, question: str, pool: str = "") -> Row:
