@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import time
@@ -23,6 +24,9 @@ READY_SECONDS = 90.0
 POLL_SECONDS = 0.05
 ANSWER_SECONDS = 2.0
 LOG_LINES = 8
+MIB = 2**20
+# etcd reserves the files of its log before it writes to them.
+LEAST_ROOM = 64
 # Memory limits how many clusters a machine can run: a smaller heap is worth more garbage
 # collections.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
@@ -304,7 +308,8 @@ class ControlPlane:
         if part.again is None:
             part.ends = 1 if moment - part.began > STEADY_SECONDS else part.ends + 1
             if part.ends > len(REVIVAL_PAUSES):
-                raise ControlPlaneError(self._last_words(name))
+                status = part.process.returncode
+                raise ControlPlaneError(last_words(name, status, self.place.log(name)))
             part.again = moment + REVIVAL_PAUSES[part.ends - 1]
         if moment < part.again:
             return False
@@ -314,12 +319,6 @@ class ControlPlane:
             return False
         return name != "kwok" or await _answered(_is_free(api))
 
-    def _last_words(self, name: str) -> str:
-        lines = self.place.log(name).read_text(errors="replace").splitlines()
-        last = "\n".join(lines[-LOG_LINES:])
-        status = self._parts[name].process.returncode
-        return f"{name} ended with status {status}. The end of its log:\n{last}"
-
     async def stop(self) -> None:
         """Ends all processes. Only etcd has to shut down in order."""
         others = (part.process for name, part in self._parts.items() if name != "etcd")
@@ -327,6 +326,19 @@ class ControlPlane:
         if etcd := self._parts.get("etcd"):
             await self._processes.end(etcd.process)
         self._parts.clear()
+
+
+def last_words(name: str, status: int | None, log: Path) -> str:
+    """Returns why a process ended, for people: a full disk is told before the log that it fills."""
+    ended = f"{name} ended with status {status}."
+    room = shutil.disk_usage(log.parent).free // MIB
+    if room < LEAST_ROOM:
+        return (
+            f"{ended} The disk is full: a cluster needs {LEAST_ROOM} MiB, and the disk of "
+            f"{log.parent} has {room} MiB left. Make room on it, and try again."
+        )
+    lines = log.read_text(errors="replace").splitlines()
+    return "\n".join([f"{ended} The end of its log:", *lines[-LOG_LINES:]])
 
 
 async def _answered(question: Awaitable[bool]) -> bool:

@@ -1,12 +1,15 @@
 """A control plane that does not come up."""
 
 import asyncio
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from rehearsal import cloud
 from rehearsal.control_planes import fleet
+from rehearsal.control_planes.control_plane import last_words
 from rehearsal.control_planes.processes import records
 from tests.processes import is_running
 from tests.rehearsal.conftest import FAST, Azure, new_cluster
@@ -60,6 +63,19 @@ def test_a_failed_control_plane_is_reported_and_its_cluster_can_be_deleted(tmp_p
     finally:
         assert cloud.stop(home)
     assert processes_of(home) == []
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """etcd's stack trace was Azure's message."""
+    log = tmp_path / "etcd.log"
+    log.write_text("panic: no space left on device\ngoroutine 1 [running]:\n")
+    assert "goroutine 1" in last_words("etcd", 2, log)
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3 * 2**20))
+    told = last_words("etcd", 2, log)
+    assert "The disk is full" in told
+    assert f"{tmp_path} has 3 MiB left" in told
+    assert "goroutine" not in told
 
 
 def test_a_hanging_control_plane_does_not_block_the_server(
