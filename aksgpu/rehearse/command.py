@@ -14,7 +14,7 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_answers, render_result
-from aksgpu.rehearsal_stage import PROGRAM, Stage, require_name, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_home, require_name, set_stage
 from aksgpu.rehearse import shell, state
 from aksgpu.rehearse.leftovers import needs_recovery
 from aksgpu.rehearse.planning import Plan, plan
@@ -24,6 +24,7 @@ from aksgpu.report import finding_text, print_next, print_result
 from catalogue.valid_pools import OPERATOR
 from engine.helm import ensure_helm
 from engine.progress import to_stderr
+from rehearsal.cloud import find
 
 
 def rehearse(stack: str, console: Console) -> int:
@@ -71,7 +72,8 @@ def rehearse(stack: str, console: Console) -> int:
 def print_environment(stack: str) -> int:
     """Prints the commands for a shell to work on a rehearsed stack; the exit code."""
     require_name(stack)
-    shell.say_which(stack, to_stderr)
+    if find(rehearsal_home()) is None:
+        to_stderr("The rehearsal cloud does not run: starting it.")
     stage = set_stage(to_stderr)
     stage.project.write_stack(stack)
     current = state.read(stage.pulumi(), stack)
@@ -81,6 +83,7 @@ def print_environment(stack: str) -> int:
         shell.keep_kubeconfig(stage.project.home, stack, current.outputs.get("kubeconfig"))
     for line in shell.commands_to_enter(stage, stack, os.environ):
         typer.echo(line)
+    shell.say_which(stack, to_stderr)
     return 0
 
 

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from aksgpu.rehearsal_stage import Stage, rehearsal_home
+from aksgpu.rehearsal_stage import Stage
 from aksgpu.stack_names import short_name, stack_file
 from engine.cache import Say
-from rehearsal.cloud import find
 from rehearsal.files import write_whole
 
 # The variable with the shell's earlier values of the variables that were set.
@@ -54,8 +53,6 @@ def commands_to_leave(before: Mapping[str, str]) -> Iterator[str]:
 def say_which(stack: str, say: Say) -> None:
     say(f"The shell now uses the rehearsed stack {stack}: pulumi from any folder, with")
     say(f"the policy pack, and kubectl on its cluster. To switch back: {_SWITCH_BACK}")
-    if find(rehearsal_home()) is None:
-        say("The rehearsal cloud does not run: starting it.")
 
 
 def kubeconfig_of(home: Path, stack: str) -> Path:

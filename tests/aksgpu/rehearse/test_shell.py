@@ -9,10 +9,10 @@ import pytest
 import yaml
 from rich.console import Console
 
-from aksgpu.outcome import StoppedError
+from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import Stage
-from aksgpu.rehearse import shell
+from aksgpu.rehearse import command, shell
 from aksgpu.rehearse.command import print_environment, rehearse
 from aksgpu.stack_names import mistake_in_name
 from engine import Engine
@@ -133,6 +133,20 @@ def test_a_name_that_pulumi_refuses_is_refused_before_anything_starts(name: str)
         with pytest.raises(StoppedError, match="Pulumi does not allow the stack name"):
             work()
     assert not any(map(mistake_in_name, ["dev", "prod.eu", "organization/aks-gpu/dev"]))
+
+
+def test_a_shell_hears_of_a_change_once_it_is_made(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command said that the shell had changed, and failed after that."""
+
+    def fails(_: object) -> Stage:
+        raise stopped(Cause.REHEARSAL_UNAVAILABLE, "there is no Go", "install it")
+
+    monkeypatch.setattr(command, "set_stage", fails)
+    with pytest.raises(StoppedError):
+        print_environment("dev")
+    assert "The shell now uses" not in capsys.readouterr().err
 
 
 def test_only_the_owner_can_read_a_kubeconfig(stage: Stage) -> None:
