@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -10,8 +10,6 @@ from aksgpu.allowances import FORM, Allowance
 from aksgpu.outcome import EXIT_CODES
 from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.report import ReportConsole, exit_code_of
-
-Sample = Literal["article", "vectoradd"]
 
 # The groups of commands in the help.
 _REHEARSE = "Rehearse on this machine"
@@ -107,7 +105,7 @@ def start() -> None:
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
-def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
+def check(
     stack: Annotated[str, typer.Option(help="The stack of the cluster")] = "dev",
     rehearsal: Annotated[
         bool, typer.Option("--rehearsal", help="Check the rehearsed stack")
@@ -115,14 +113,7 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     kubeconfig: Annotated[
         Path | None, typer.Option(help="Check the cluster of this kubeconfig")
     ] = None,
-    job: Annotated[bool, typer.Option("--job", help="Also run a sample GPU job")] = False,
-    sample: Annotated[
-        Sample | None,
-        typer.Option(
-            help="The sample that the job runs: that of AKS's article (the default), or NVIDIA's "
-            "small vector addition. Implies --job"
-        ),
-    ] = None,
+    job: Annotated[bool, typer.Option("--job", help="Also run a pool's sample pod")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds, including the job")] = 900.0,
 ) -> None:
@@ -130,9 +121,7 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     from aksgpu.check import command as checking
     from aksgpu.check.examination import CheckOptions
 
-    options = CheckOptions(
-        job=job or sample is not None, sample=sample or "article", json=json, timeout=timeout
-    )
+    options = CheckOptions(job=job, json=json, timeout=timeout)
     _exit(lambda: checking.check(stack, kubeconfig, options, rehearsal=rehearsal))
 
 

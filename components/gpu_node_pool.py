@@ -12,12 +12,13 @@ from aks_preview.resources import AgentPool, on_the_wire
 from catalogue import fixed, gpu_operator, kept, rotation
 from catalogue.gpu_resources import GpuResource, gpu_resource
 from catalogue.nodes import DRIVERS, GPU_TAINTS, SPOT_LABEL, SPOT_TAINT, max_surge_beside
+from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Toleration, tolerations
 from catalogue.valid_pools import GPU_POOL, OPERATOR, WARNINGS
 from components.arguments import check, chosen, true_or_nothing, warn
 from components.live_pools import LivePool
 from components.one_owner import one_owner
-from components.placement import node_selector, pod
+from components.placement import node_selector
 from components.removed_properties import removed_property_hooks
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import RULES_OF_PARTS, SharingArgs
@@ -205,7 +206,7 @@ class GpuNodePool(pulumi.ComponentResource):
         self.gpus_per_node = resource.apply(lambda found: found.per_node)
         self.pod = pulumi.Output.all(
             self.resource_name, self.node_selector, self.tolerations
-        ).apply(lambda parts: pod(*parts))
+        ).apply(lambda parts: sample_pod(*parts))
         self.agent_pool = self._agent_pool(name, args, rotates=rotates)
         self.id = self.agent_pool.id
         self.pool_name = self.id.apply(_last_part) if rotates else self.pool_label

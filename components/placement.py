@@ -1,4 +1,4 @@
-"""Tolerations, node selectors and an example for the pods of GPU node pools."""
+"""Tolerations and node selectors for the pods of GPU node pools."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -8,8 +8,6 @@ import pulumi
 from pulumi_kubernetes import core
 
 from catalogue import rotation
-from catalogue.device_plugin import GPU
-from catalogue.images import VECTOR_ADD
 from catalogue.nodes import POOL_LABEL
 from catalogue.scheduling import Toleration, tolerations
 
@@ -36,25 +34,3 @@ def toleration_args(
 def node_selector(pool_name: str, *, rotates: bool = False) -> dict[str, str]:
     """Returns the node selector for the nodes of a pool."""
     return {rotation.LABEL if rotates else POOL_LABEL: pool_name}
-
-
-def pod(
-    resource_name: str | None, selector: dict[str, str], tolerated: Sequence[Toleration]
-) -> dict[str, Any]:
-    """Returns a pod that runs on a pool and asks for one GPU, ready for kubectl apply."""
-    container = {
-        "name": "vectoradd",
-        "image": VECTOR_ADD,
-        "resources": {"limits": {resource_name or GPU: "1"}},
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "vectoradd"},
-        "spec": {
-            "restartPolicy": "Never",
-            "containers": [container],
-            "nodeSelector": selector,
-            "tolerations": [*tolerated],
-        },
-    }

@@ -4,7 +4,7 @@ A value of the wrong type counts as missing.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -55,8 +55,8 @@ class Node:
     size: str = ""
     capacity: int = 0
     allocatable: int = 0
-    # How many of them the sample job can get: those with the name by which it requests one.
-    requestable: int = 0
+    # The name by which a pod requests one of them.
+    resource: str = GPU
     driver_version: str | None = None
     # Reason and message of conditions that report a problem, by type.
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -90,8 +90,6 @@ class Pod(_Namespaced):
     config_maps: tuple[str, ...] = ()
     is_over: bool = False
     gpus: int = 0
-    # How many of them have the name by which the sample job requests one.
-    requestable: int = 0
     # Why it does not run, if its status has a reason.
     trouble: str = ""
     # The scheduler's message, if the pod is unschedulable.
@@ -130,8 +128,6 @@ class ClusterView:
     unread: frozenset[str] = frozenset()
     # The control plane's Kubernetes version.
     version: str = ""
-    # The name by which the sample job requests a GPU.
-    resource: str = GPU
     kubelets: tuple[Kubelet, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
@@ -150,33 +146,17 @@ class ClusterView:
 
     def used(self, node: Node) -> int:
         """How many of a node's GPUs are in use."""
-        return sum(pod.gpus for pod in self._active_pods_on(node))
-
-    def free(self, node: Node) -> int:
-        """How many GPUs of a node the sample job can get now."""
-        return node.requestable - sum(pod.requestable for pod in self._active_pods_on(node))
-
-    def _active_pods_on(self, node: Node) -> list[Pod]:
-        return [pod for pod in self.pods if pod.node == node.name and not pod.is_over]
+        return sum(pod.gpus for pod in self.pods if pod.node == node.name and not pod.is_over)
 
     @property
     def knows_plugins(self) -> bool:
         return not self.unread & {PODS, DAEMON_SETS}
 
 
-def offered_resources(items: Iterable[Json]) -> set[str]:
-    """The names by which pods can request GPUs of these nodes now."""
-    allocatable = (mapping(at(item, "status.allocatable")) for item in items)
-    return {name for each in allocatable for name, amount in each.items() if _gpus({name: amount})}
-
-
-def nodes(items: Iterable[Json], pools: Iterable[str], resource: str = GPU) -> tuple[Node, ...]:
-    """The nodes of these pools, and all others that have NVIDIA GPUs or are labeled so.
-
-    `resource` is the name by which the sample job requests a GPU.
-    """
+def nodes(items: Iterable[Json], pools: Iterable[str]) -> tuple[Node, ...]:
+    """The nodes of these pools, and all others that have NVIDIA GPUs or are labeled so."""
     pool_names = frozenset(pools)
-    gpu_nodes = [_node(item, resource) for item in items if _is_gpu_node(item, pool_names)]
+    gpu_nodes = [_node(item) for item in items if _is_gpu_node(item, pool_names)]
     return tuple(sorted(gpu_nodes, key=lambda node: (node.pool, node.name)))
 
 
@@ -205,11 +185,9 @@ def release(version: Any) -> str:
     return match[1] if match else ""
 
 
-def pods(items: Iterable[Json], resource: str = GPU) -> tuple[Pod, ...]:
+def pods(items: Iterable[Json]) -> tuple[Pod, ...]:
     """The device plugins and the pods that request GPUs."""
-    all_pods = (
-        _pod(item, resource) for item in items if not at(item, "metadata.deletionTimestamp")
-    )
+    all_pods = (_pod(item) for item in items if not at(item, "metadata.deletionTimestamp"))
     return tuple(pod for pod in all_pods if pod.is_plugin or pod.gpus)
 
 
@@ -260,8 +238,10 @@ def _is_gpu_node(item: Json, pools: frozenset[str]) -> bool:
     )
 
 
-def _node(item: Json, resource: str) -> Node:
+def _node(item: Json) -> Node:
     labels, by_type = _labels(item), conditions(item)
+    allocatable = mapping(at(item, "status.allocatable"))
+    offered = [name for name, amount in allocatable.items() if _gpus({name: amount})]
     ready = by_type.get("Ready", {"status": "Unknown", "reason": "it has never reported"})
     return Node(
         name=_name(item),
@@ -273,8 +253,8 @@ def _node(item: Json, resource: str) -> Node:
         is_cordoned=bool(at(item, "spec.unschedulable")),
         size=labels.get(_SIZE_LABEL, ""),
         capacity=_gpus(at(item, "status.capacity")),
-        allocatable=_gpus(at(item, "status.allocatable")),
-        requestable=_amount(mapping(at(item, "status.allocatable")).get(resource)),
+        allocatable=_gpus(allocatable),
+        resource=GPU if GPU in offered else min(offered, default=GPU),
         driver_version=next((labels[key] for key in _DRIVER_LABELS if key in labels), None),
         problems={
             kind: _joined(condition.get("reason"), condition.get("message"))
@@ -290,7 +270,7 @@ def _taints(listed: Any) -> Iterator[Taint]:
             yield Taint(str(taint["key"]), str(taint.get("value") or ""), str(taint["effect"]))
 
 
-def _pod(item: Json, resource: str) -> Pod:
+def _pod(item: Json) -> Pod:
     spec, status = mapping(item.get("spec")), mapping(item.get("status"))
     plugins = _plugins_of(spec)
     states = {
@@ -298,8 +278,6 @@ def _pod(item: Json, resource: str) -> Pod:
         for container in mappings(status.get("containerStatuses"))
     }
     running = (mapping(states.get(name, {}).get("running")).get("startedAt") for name in plugins)
-    scheduled = conditions(item).get("PodScheduled", {})
-    is_unschedulable = scheduled.get("reason") == "Unschedulable"
     return Pod(
         namespace=_namespace(item),
         name=_name(item),
@@ -310,11 +288,17 @@ def _pod(item: Json, resource: str) -> Pod:
         started=max((moment for moment in running if _is_moment(moment)), default=""),
         config_maps=tuple(_config_maps(spec)),
         is_over=status.get("phase") in ("Succeeded", "Failed"),
-        gpus=_requested(spec, _gpus),
-        requestable=_requested(spec, lambda limits: _amount(mapping(limits).get(resource))),
+        gpus=_requested_gpus(spec),
         trouble=trouble(item),
-        unplaced=str(scheduled.get("message") or "Unschedulable") if is_unschedulable else "",
+        unplaced=unplaced(item),
     )
+
+
+def unplaced(pod: Json) -> str:
+    """The scheduler's message, if the pod is unschedulable."""
+    scheduled = conditions(pod).get("PodScheduled", {})
+    is_unschedulable = scheduled.get("reason") == "Unschedulable"
+    return str(scheduled.get("message") or "Unschedulable") if is_unschedulable else ""
 
 
 def trouble(pod: Json) -> str:
@@ -395,11 +379,11 @@ def _intended_node(spec: Json) -> str | None:
     return None
 
 
-def _requested(spec: Json, count: Callable[[Any], int]) -> int:
+def _requested_gpus(spec: Json) -> int:
     """The most that a pod uses at once: init containers run one by one, before the others."""
 
     def amounts(containers: Any) -> list[int]:
-        return [count(at(container, "resources.limits")) for container in mappings(containers)]
+        return [_gpus(at(container, "resources.limits")) for container in mappings(containers)]
 
     return max([sum(amounts(spec.get("containers"))), *amounts(spec.get("initContainers"))])
 

@@ -1,7 +1,6 @@
 """A check from start to end: when to look again, and whether to run the job."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -9,8 +8,7 @@ from aksgpu.check import cluster_view, judge
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
-from aksgpu.check.job import SampleJob, container_of
-from aksgpu.check.outlook import Outlook, outlook, requested_resource
+from aksgpu.check.job import SampleJob, place
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from engine.progress import Progress
@@ -31,8 +29,6 @@ class CheckOptions:
     """What a check is asked to do."""
 
     job: bool = False
-    # Which sample the job runs.
-    sample: str = "article"
     json: bool = False
     timeout: float = 900.0
     # How long to look again while the problems may go away.
@@ -50,8 +46,8 @@ class Examination:
     job: SampleJob | None = None
     # Why the job was not run despite --job.
     job_left_out: str | None = None
-    # The pools to which AKS may have added a node for the job.
-    grown: tuple[str, ...] = ()
+    # The pool to which AKS may have added a node for the job.
+    grown: str | None = None
     # The last request, for the message of a timeout.
     last_request: str = "anything"
 
@@ -74,7 +70,7 @@ async def examine(
                 await _settled(examination, api, options, progress)
             if options.job:
                 seconds = max(1.0, deadline - loop.time())
-                await _with_job(examination, api, options, seconds, progress)
+                await _with_job(examination, api, seconds, progress)
     except TimeoutError:
         what = f"in {options.timeout:.0f} s the cluster did not return {examination.last_request}"
         advice = "give it longer with --timeout"
@@ -121,15 +117,12 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
     if cluster_view.is_rehearsed(nodes) and "rehearsed" not in examination.title:
         examination.title += ", which is rehearsed"
     examination.last_request = "its version"
-    expected = examination.expected
-    resource = requested_resource(cluster_view.offered_resources(nodes), expected)
     view = ClusterView(
         unread=frozenset(_PATHS) - items.keys(),
         version=await _version(examination, api, nodes) if nodes else "",
         kubelets=cluster_view.kubelets(nodes),
-        resource=resource,
-        nodes=cluster_view.nodes(nodes, expected.names, resource),
-        pods=cluster_view.pods(items.get(PODS, []), resource),
+        nodes=cluster_view.nodes(nodes, examination.expected.names),
+        pods=cluster_view.pods(items.get(PODS, [])),
         daemon_sets=cluster_view.daemon_sets(items.get(DAEMON_SETS, [])),
         operators_parts=cluster_view.operators_parts(items.get(DAEMON_SETS, [])),
     )
@@ -204,52 +197,27 @@ async def _changed(api: Client, namespace: str, name: str) -> str:
 
 
 async def _with_job(
-    examination: Examination,
-    api: Client,
-    options: CheckOptions,
-    seconds: float,
-    progress: Progress,
+    examination: Examination, api: Client, seconds: float, progress: Progress
 ) -> None:
-    view, expected = examination.view, examination.expected
+    view = examination.view
     if view is None or NODES in view.unread:
         examination.job_left_out = "without the nodes, it is not known whether it would get a GPU"
         return
-    place = outlook(view, expected, is_coming=False)
-    if place.never:
-        examination.job_left_out = place.never
+    chosen = place(view, examination.expected)
+    if chosen is None:
+        examination.job_left_out = "no GPU is free, and AKS adds no node that has one"
         if not examination.verdict.is_problem:
-            what, advice = f"the job was not run: {place.never}", "raise a pool's count or maxCount"
+            what = f"the job was not run: {examination.job_left_out}"
+            advice = "raise a pool's count or maxCount"
             examination.findings.append(Finding(Cause.POD_PENDING, what, advice))
         return
-    if place.grows:
-        names = " or ".join(place.grows)
-        progress.reached(f"The job makes AKS add a node to pool {names}, which costs.")
-    examination.grown = place.grows
-
-    async def look_around() -> Outlook:
-        return outlook((await _read(examination, api))[0], expected, is_coming=True)
-
-    container = container_of(options.sample, view.resource)
-    tolerations = _tolerations(view, expected)
-    job = SampleJob(api, container, tolerations, progress, look_around, options.settle)
+    if chosen.grows:
+        progress.reached(f"The job makes AKS add a node to pool {chosen.grows}, which costs.")
+        examination.grown = chosen.grows
+    job = examination.job = SampleJob(api, chosen.pod, progress)
     await job.run(seconds)
-    examination.job = job
     # A pool may have grown for it, and GPUs that were in use may be free.
     async with asyncio.timeout(_SECONDS_FOR_ANOTHER_LOOK):
         await _look(examination, api)
     if job.finding:
         examination.findings.append(job.finding)
-
-
-def _tolerations(view: ClusterView, expected: Expected) -> list[Mapping[str, Any]]:
-    """The tolerations that the job needs on any GPU node, including future ones."""
-    pools = (expected.pools or {}).values()
-    tolerations = [toleration for pool in pools for toleration in pool.tolerations]
-    tolerations += [
-        taint.toleration
-        for node in view.nodes
-        for taint in node.taints
-        # Tolerating transient taints would put the job on a node that is not ready.
-        if taint.blocks and not taint.key.startswith(judge.TRANSIENT_TAINTS)
-    ]
-    return [each for n, each in enumerate(tolerations) if each not in tolerations[:n]]

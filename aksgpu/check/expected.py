@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from catalogue import sizes
-from catalogue.device_plugin import GPU, is_plugin
+from catalogue.device_plugin import is_plugin
 from catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
 from catalogue.gpu_resources import gpu_resource
 from catalogue.headers import SPECIALIZED_IMAGE
@@ -22,6 +22,7 @@ from catalogue.nodes import (
     has_been_read,
     has_managed_gpus,
 )
+from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import UNKNOWN, Taint, Unknown
 from catalogue.shapes import at, mapping, mappings, sequence
 
@@ -45,8 +46,6 @@ class Pool:
     # How nodes get driver and device plugin.
     gpu_stack: str = ""
     mig_profile: str = ""
-    # The resource by which pods request its GPUs.
-    resource: str = GPU
     # How many of it a node has, if the stack's outputs have that.
     per_node: int | None = None
     least: int | None = None
@@ -55,8 +54,17 @@ class Pool:
     is_scaled: bool | None = None
     taints: tuple[Taint, ...] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
-    # The tolerations that pods need on its nodes.
-    tolerations: tuple[Json, ...] = ()
+    # The pod that runs on it, if the stack's outputs have one.
+    output_pod: Json = field(default_factory=dict)
+
+    @property
+    def pod(self) -> Json:
+        """A pod that runs on the pool and requests one of its GPUs."""
+        if mapping(self.output_pod.get("spec")):
+            return self.output_pod
+        resource = gpu_resource(self.size, mig_profile=self.mig_profile).name
+        tolerations = [taint.toleration for taint in self.taints or () if taint.blocks]
+        return sample_pod(resource, {POOL_LABEL: self.name}, tolerations)
 
     @property
     def gpus(self) -> int | None:
@@ -127,8 +135,7 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
     pools = {
         name: Pool(
             name=name,
-            tolerations=tuple(mappings(pool.get("tolerations"))),
-            resource=str(pool.get("resourceName") or GPU),
+            output_pod=mapping(pool.get("pod")),
             per_node=_number(pool.get("gpusPerNode")),
         )
         for name, pool in _outputs_of_pools(outputs)
@@ -218,7 +225,6 @@ def _pool(pool: Json, gpu_stack: str, before: Pool) -> Pool:
         is_scaled=is_scaled,
         taints=taints,
         labels={key: str(value) for key, value in mapping(pool.get("nodeLabels")).items()},
-        tolerations=before.tolerations or tuple(t.toleration for t in taints),
     )
 
 

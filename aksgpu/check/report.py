@@ -14,8 +14,6 @@ from aksgpu.check.judge import driver_state, empty_pools, plugin_state
 from aksgpu.report import ReportTable, finding_text, print_result, table
 
 _HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin", "version")
-# A longer log is shortened.
-_LOG_LINES = 12
 
 
 def print_tables(examination: Examination, console: Console) -> None:
@@ -28,10 +26,9 @@ def print_tables(examination: Examination, console: Console) -> None:
     if examination.job is not None:
         console.print(_job(examination.job), soft_wrap=True)
         if examination.grown and examination.job.node:
-            pools = " or ".join(examination.grown)
             text = Text(
-                f"AKS may have added a node to pool {pools} for the job. It costs until AKS "
-                "removes it, after ten minutes without pods."
+                f"AKS may have added a node to pool {examination.grown} for the job. It costs "
+                "until AKS removes it, after ten minutes without pods."
             )
             console.print(text, soft_wrap=True)
     _print_findings(examination, console)
@@ -40,7 +37,7 @@ def print_tables(examination: Examination, console: Console) -> None:
 def print_problem(examination: Examination, console: Console) -> None:
     """What is wrong, with its remedy, and the log of a job that failed."""
     job = examination.job
-    if job is not None and job.stage != "succeeded":
+    if job is not None and not job.has_succeeded:
         console.print(_job(job), soft_wrap=True)
     _print_findings(examination, console)
 
@@ -57,10 +54,8 @@ def _print_findings(examination: Examination, console: Console) -> None:
 def print_summary(examination: Examination, console: Console) -> None:
     """Whether the GPUs work, in a line or two."""
     result, job = examination.verdict.meaning, examination.job
-    if job is not None and job.node:
+    if job is not None and job.has_succeeded:
         result = f"they work: the sample job ran on {job.node}"
-        if devices := ", ".join(job.parsed_log.devices):
-            result += f" and found {devices}"
     console.print(Text(f"GPUs:   {result}"), soft_wrap=True)
     for finding in examination.findings:
         console.print(finding_text(finding), soft_wrap=True)
@@ -88,7 +83,7 @@ def document(examination: Examination) -> dict[str, Any]:
         ],
         "job": _job_facts(examination.job) if examination.job else None,
         "jobLeftOut": examination.job_left_out,
-        "grownPools": list(examination.grown),
+        "grownPool": examination.grown,
     }
 
 
@@ -127,15 +122,9 @@ def _versions_by_node(view: ClusterView) -> dict[str, str]:
 
 
 def _job(job: SampleJob) -> Text:
-    lines = job.log.splitlines()
-    shown = lines if len(lines) <= _LOG_LINES else [*lines[:4], "...", *lines[-6:]]
-    text = Text("\n".join(["", f"The log of the job {job.name}:", *(f"  {s}" for s in shown), ""]))
-    text.append(f"Job:      {job.stage}" + (f", on {job.node}" if job.node else ""))
-    devices = ", ".join(job.parsed_log.devices)
-    nothing = "computed correctly" if job.parsed_log.has_passed else "none found"
-    text.append(f"\nDevice:   {devices or nothing}")
-    if (parsed := job.parsed_log).step is not None:
-        text.append(f"\nAccuracy: {parsed.accuracy} at step {parsed.step}")
+    text = Text(f"\nThe log of the job {job.name}:\n")
+    text.append("".join(f"  {line}\n" for line in job.log.splitlines()))
+    text.append(f"\nJob: {job.stage}" + (f", on {job.node}" if job.node else ""))
     if job.leftover:
         text.append(f"\n{job.leftover}", "bold red")
     return text.append("\n")
@@ -165,14 +154,11 @@ def _nodes(view: ClusterView, expected: Expected) -> Iterator[dict[str, Any]]:
 
 
 def _job_facts(job: SampleJob) -> dict[str, Any]:
-    parsed = job.parsed_log
     return {
         "name": job.name,
         "stage": job.stage,
+        "succeeded": job.has_succeeded,
         "node": job.node,
-        "devices": list(parsed.devices),
-        "lastStep": parsed.step,
-        "accuracy": parsed.accuracy,
         "log": job.log.splitlines(),
         "leftover": job.leftover,
     }

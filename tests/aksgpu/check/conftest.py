@@ -65,7 +65,7 @@ class Site:
 
     def clear(self) -> None:
         self.cluster.run("delete", "daemonset", "--all", "-n", "gpu-resources")
-        self.cluster.run("delete", "pods,jobs", "--all")
+        self.cluster.run("delete", "pods", "--all")
         for pool in self.pools:
             self.cluster.delete(f"/agentPools/{pool}")
 
@@ -110,9 +110,11 @@ def use_the_gpu(site: Site) -> str:
     return pool
 
 
-def jobs(site: Site) -> str:
-    """What is left of jobs."""
-    return site.kubectl("get", "jobs,pods", "-n", "default", "-l", "job-name", "-o", "name")
+def jobs(site: Site) -> list[str]:
+    """The pods of jobs that a check has started."""
+    names = site.kubectl("get", "pods", "-n", "default", "-o", "name").split()
+    pods = [name.removeprefix("pod/") for name in names]
+    return [name for name in pods if name.startswith("aksgpu-check-")]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from aksgpu.check.expected import Expected, expected, in_clear
+from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Taint
 
 RECORDED = Path(__file__).with_name("states")
@@ -76,7 +77,7 @@ def test_pools_of_other_programs_and_clusters_are_not_expected() -> None:
     pools = expected(resources, outputs, "mend").pools or {}
     assert pools.keys() == {"a"}
     assert pools["a"].taints == (Taint("sku", "gpu", "NoSchedule"),)
-    assert pools["a"].tolerations == (Taint("sku", "gpu", "NoSchedule").toleration,)
+    assert pools["a"].pod["spec"]["tolerations"] == [Taint("sku", "gpu", "NoSchedule").toleration]
     # Driver by AKS, and no plugin of this stack: who brings one is not known.
     assert pools["a"].gpu_stack == ""
 
@@ -134,16 +135,14 @@ def test_unencrypted_secrets_of_a_state_are_read() -> None:
     assert in_clear({SIGNATURE: "x", "ciphertext": "y"}) is None
 
 
-def test_the_stacks_outputs_name_the_gpu_resource_of_a_pool() -> None:
+def test_the_stacks_outputs_say_what_a_pool_offers() -> None:
     """A node that shares one GPU with four pods was told to differ from its stack."""
-    outputs = {"shared": {"resourceName": "nvidia.com/gpu.shared", "gpusPerNode": 4.0}, "odd": [1]}
+    pod = sample_pod("nvidia.com/gpu.shared", {}, [])
+    outputs = {"shared": {"pod": pod, "gpusPerNode": 4.0}, "odd": [1]}
     stack = expected([pool("shared"), pool("plain")], {"gpuPools": outputs}, "mend")
     pools = stack.pools or {}
-    assert {name: (one.resource, one.gpus) for name, one in pools.items()} == {
-        "shared": ("nvidia.com/gpu.shared", 4),
-        "odd": ("nvidia.com/gpu", None),
-        "plain": ("nvidia.com/gpu", 1),
-    }
+    assert {name: one.gpus for name, one in pools.items()} == {"shared": 4, "odd": None, "plain": 1}
+    assert pools["shared"].pod == pod
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from aksgpu.check.job import SampleJob
-from aksgpu.check.outlook import Outlook
-from aksgpu.outcome import Cause
+from aksgpu.outcome import Cause, Finding
+from catalogue.images import CUDA_MISMATCH
+from catalogue.sample_pod import sample_pod
 from engine.progress import Progress
 from kube.client import NOT_FOUND, ApiError, Client
 
-WAITS = Outlook(waits_for="a new node of pool gpu", grows=("gpu",))
-IN_VAIN = Outlook(never="no node offers a GPU; pool gpu has 1 of at most 1 nodes")
+NO_GPU = "0/7 nodes are available: 1 Insufficient nvidia.com/gpu"
 NO_PLACE: dict[str, Any] = {
     "spec": {},
     "status": {
@@ -24,80 +24,60 @@ NO_PLACE: dict[str, Any] = {
                 "type": "PodScheduled",
                 "status": "False",
                 "reason": "Unschedulable",
-                "message": "0/7 nodes are available: 1 Insufficient nvidia.com/gpu, no new claims",
+                "message": NO_GPU,
             }
         ],
     },
 }
-PULLING: dict[str, Any] = {"spec": {"nodeName": "n0"}, "status": {"phase": "Pending"}}
-EVICTED: dict[str, Any] = {
+PLACED: dict[str, Any] = {"spec": {"nodeName": "n0"}, "status": {"phase": "Pending"}}
+SUCCEEDED: dict[str, Any] = {"spec": {"nodeName": "n0"}, "status": {"phase": "Succeeded"}}
+KILLED = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+FAILED: dict[str, Any] = {
     "spec": {"nodeName": "n0"},
-    "status": {
-        "phase": "Failed",
-        "conditions": [{"type": "DisruptionTarget", "status": "True"}],
-    },
+    "status": {"phase": "Failed", "containerStatuses": [{"state": KILLED}]},
 }
-# The pods of the job.
-Look = dict[str, Any] | list[dict[str, Any]]
-RUNNING: dict[str, Any] = {
+NO_IMAGE = {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}
+UNPULLED: dict[str, Any] = {
     "spec": {"nodeName": "n0"},
-    "status": {"phase": "Running", "containerStatuses": [{"state": {"running": {}}}]},
+    "status": {"phase": "Pending", "containerStatuses": [{"state": NO_IMAGE}]},
 }
-FAILED: dict[str, Any] = {"spec": {"nodeName": "n1"}, "status": {"phase": "Failed"}}
+GONE: dict[str, Any] = {}
 
 
 class Played(Client):
-    """One look after the other at the pods of the job; after the last one its time is over."""
+    """One look after the other at the pod of the job; after the last one its time is over."""
 
-    def __init__(self, looks: Sequence[Look], job: dict[str, Any] | None) -> None:
+    def __init__(self, looks: Sequence[dict[str, Any]], log: str, *, keeps_pods: bool) -> None:
         self._looks = iter(looks)
-        self._job = job
+        self._log = log
+        self._keeps_pods = keeps_pods
+        self.created: list[dict[str, Any]] = []
         self.deleted = False
 
-    async def request(self, method: str, path: str, *_: Any) -> bytes:
+    async def request(self, method: str, path: str, _: Any, body: Any = None, *_more: Any) -> bytes:
+        if method == "POST":
+            self.created.append(body)
+            return b"{}"
         if method == "DELETE":
             self.deleted = True
+            return b"{}"
+        assert path.split("/")[6] == self.created[0]["metadata"]["name"]
+        if path.endswith("/log"):
+            return self._log.encode()
         if self.deleted:
-            raise ApiError(NOT_FOUND, {})
-        if method == "GET" and path.endswith("/log"):
-            return b"Found device 0 with properties: name: T4"
-        if method == "GET" and "/jobs/" in path and self._job:
-            return json.dumps({"status": {"conditions": [self._job]}}).encode()
-        if method == "GET" and path.endswith("/pods"):
-            if (look := next(self._looks, None)) is None:
+            if self._keeps_pods:
                 raise TimeoutError
-            pods = look if isinstance(look, list) else [look]
-            return json.dumps(
-                {"items": [{"metadata": {"name": "p"}, **pod} for pod in pods]}
-            ).encode()
-        return b"{}"
+            raise ApiError(NOT_FOUND, {})
+        if (look := next(self._looks, None)) is None:
+            raise TimeoutError
+        if look is GONE:
+            raise ApiError(NOT_FOUND, {})
+        return json.dumps(look).encode()
 
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("aksgpu.check.job._POLL_SECONDS", 0.0)
-
-
-def run(
-    looks: Sequence[Look],
-    *,
-    ended: dict[str, Any] | None = None,
-    outlook: Outlook = WAITS,
-    settle: float = 0.0,
-) -> tuple[SampleJob, list[str]]:
-    """The job at its end, and what was told of its progress."""
-    messages: list[str] = []
-    progress = Told(messages.append)
-
-    async def look_around() -> Outlook:
-        return outlook
-
-    api = Played(looks, ended)
-    job = SampleJob(api, {}, [], progress, look_around, settle)
-    asyncio.run(job.run(600.0))
-    assert api.deleted
-    assert job.leftover is None
-    return job, messages
 
 
 class Told(Progress):
@@ -111,55 +91,76 @@ class Told(Progress):
         self._tell(detail)
 
 
+def run(
+    *looks: dict[str, Any], log: str = "", keeps_pods: bool = False
+) -> tuple[SampleJob, Played, list[str]]:
+    """The job at its end, the cluster, and what was told of the job's progress."""
+    messages: list[str] = []
+    cluster = Played(looks, log, keeps_pods=keeps_pods)
+    job = SampleJob(cluster, sample_pod(None, {"a": "b"}, []), Told(messages.append))
+    asyncio.run(job.run(600.0))
+    assert cluster.deleted
+    return job, cluster, messages
+
+
+def failed(*looks: dict[str, Any], log: str = "") -> Finding:
+    job, _, _ = run(*looks, log=log)
+    assert not job.has_succeeded
+    assert job.leftover is None
+    assert job.finding is not None
+    return job.finding
+
+
+def test_the_pools_own_pod_runs_under_a_name_of_its_own() -> None:
+    job, cluster, messages = run(NO_PLACE, PLACED, SUCCEEDED, log="Test PASSED")
+    assert (job.has_succeeded, job.finding, job.node) == (True, None, "n0")
+    assert job.log == "Test PASSED"
+    [pod] = cluster.created
+    spec = {**sample_pod(None, {"a": "b"}, [])["spec"], "activeDeadlineSeconds": 720}
+    assert (pod["metadata"], pod["spec"]) == ({"name": job.name}, spec)
+    assert messages == [
+        f"The job {job.name} is created.",
+        NO_GPU,
+        "It is placed on n0.",
+        "Pending",
+        "Succeeded",
+        f"Deleting the job {job.name}.",
+    ]
+
+
 def test_a_job_that_does_not_end_in_time_is_reported() -> None:
-    job, _ = run([PULLING])
-    assert job.finding is not None
-    assert (job.finding.cause, job.finding.node) == (Cause.TIMEOUT, "n0")
-    assert "did not end in 600 s: it was pulling" in job.finding.what
+    finding = failed(PLACED)
+    assert (finding.cause, finding.node) == (Cause.TIMEOUT, "n0")
+    assert "did not end in 600 s: Pending" in finding.what
 
 
-def test_the_reason_of_a_waiting_job_is_reported_briefly() -> None:
-    """The scheduler's own words took three lines, with "no new claims" in them."""
-    job, messages = run([NO_PLACE, NO_PLACE])
-    assert messages.count("it waits for a new node of pool gpu") == 2
-    assert "claims" not in "".join(messages)
-    assert job.finding is not None
-    assert job.finding.cause is Cause.POD_PENDING
-    assert "got no GPU in 600 s: it waits for a new node of pool gpu" in job.finding.what
+def test_a_job_without_a_gpu_is_reported_in_the_schedulers_words() -> None:
+    finding = failed(NO_PLACE)
+    assert finding.cause is Cause.POD_PENDING
+    assert finding.what.endswith(f"got no GPU in 600 s: {NO_GPU}")
 
 
-def test_a_job_that_can_never_run_is_not_waited_for() -> None:
-    """What kept the new node from having GPUs was known, and 900 s were waited for it."""
-    job, _ = run([NO_PLACE] * 3, outlook=IN_VAIN)
-    assert job.finding is not None
-    assert job.finding.cause is Cause.POD_PENDING
-    assert f"gets no GPU: {IN_VAIN.never}" in job.finding.what
+@pytest.mark.parametrize(
+    ("look", "reason"),
+    [
+        (FAILED, "failed: OOMKilled: exit code 137"),
+        # It would stay so until the end of --timeout.
+        (UNPULLED, "failed: ImagePullBackOff: Back-off pulling image"),
+        (GONE, "is gone: its node went away, or another client deleted it"),
+    ],
+)
+def test_a_failed_job_is_reported_with_the_reason(look: dict[str, Any], reason: str) -> None:
+    finding = failed(look)
+    assert finding.cause is Cause.JOB_FAILED
+    assert finding.what.endswith(reason)
 
 
-def test_a_job_that_seems_unschedulable_gets_time_to_settle() -> None:
-    job, messages = run([NO_PLACE], outlook=IN_VAIN, settle=3600.0)
-    assert IN_VAIN.never in messages
-    assert job.finding is not None
-    assert "got no GPU in 600 s" in job.finding.what
+def test_a_driver_that_does_not_fit_is_reported() -> None:
+    finding = failed(FAILED, log=f"Failed to allocate device vector A ({CUDA_MISMATCH})!")
+    assert finding.cause is Cause.CUDA_MISMATCH
 
 
-@pytest.mark.parametrize("in_both_orders", [False, True])
-def test_an_evicted_pod_is_not_the_end_of_the_job(in_both_orders: bool) -> None:
-    """On its last node before the autoscaler took that away, the job "failed: backoff limit"."""
-    pods = [EVICTED, PULLING]
-    job, messages = run([PULLING, EVICTED, pods[::-1] if in_both_orders else pods, FAILED])
-    assert messages.count("It was evicted from n0, and starts again.") == 1
-    assert job.finding is not None
-    assert (job.finding.cause, job.finding.node) == (Cause.JOB_FAILED, "n1")
-
-
-@pytest.mark.parametrize("how", ["Complete", "Failed"])
-def test_a_job_ends_without_its_pod(how: str) -> None:
-    """A pod went with its node, right after its end; the check waited 900 s for another one."""
-    condition = {"type": how, "status": "True", "message": "why"}
-    job, _ = run([RUNNING, []], ended=condition)
-    if how == "Complete":
-        assert (job.stage, job.finding) == ("succeeded", None)
-    else:
-        assert job.finding is not None
-        assert job.finding.what.endswith("failed: why")
+def test_a_pod_that_stays_is_reported() -> None:
+    job, _, messages = run(SUCCEEDED, keeps_pods=True)
+    assert job.leftover == messages[-1]
+    assert job.leftover.endswith(f"kubectl delete pod -n default {job.name}")

@@ -202,8 +202,8 @@ def test_a_slow_request_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_job_that_may_not_be_created_is_reported() -> None:
-    jobs = "/apis/batch/v1/namespaces/default/jobs"
-    document, printed = checked({**ALL_GOOD, jobs: _refusal(403)}, job=True)
+    pods = "/api/v1/namespaces/default/pods"
+    document, printed = checked({**ALL_GOOD, pods: _refusal(403)}, job=True)
     assert document["cause"] == "credentials-refused"
     assert "the sample job cannot be created: said 403" in printed
 

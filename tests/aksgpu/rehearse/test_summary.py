@@ -44,28 +44,22 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
     return shown
 
 
-def job(stage: str) -> SampleJob:
+def job(*, has_succeeded: bool) -> SampleJob:
     """A job that printed a line."""
-    ended = object.__new__(SampleJob)
-    ended.__dict__ |= {
-        "name": "sample",
-        "stage": stage,
-        "node": "n",
-        "log": "Step",
-        "leftover": None,
-    }
+    ended = SampleJob(cast("Any", None), {}, cast("Any", None))
+    ended.log, ended.has_succeeded = "Step", has_succeeded
     return ended
 
 
 def test_a_problem_stands_last_without_the_log_of_a_good_job(screen: Any) -> None:
     """It stood above the log of a job that had succeeded, and the advice was to look around."""
-    code, lines = screen(Examination(findings=[MISSING], job=job("succeeded")))
+    code, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=True)))
     assert code == 1
     assert lines[-2:] == ["nodes-missing: pool gpu: the pool has no nodes", "  -> start the pool"]
     assert not any("Step" in line or "look at the cluster" in line for line in lines)
 
 
 def test_the_log_of_a_failed_job_is_shown(screen: Any) -> None:
-    _, lines = screen(Examination(findings=[MISSING], job=job("failed")))
+    _, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=False)))
     assert any("Step" in line for line in lines)
     assert lines[-1] == "  -> start the pool"

@@ -1,0 +1,30 @@
+"""NVIDIA's vector addition as a pod, which shows that a GPU computes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from catalogue.device_plugin import GPU
+from catalogue.images import VECTOR_ADD
+from catalogue.scheduling import Toleration
+
+
+def sample_pod(
+    resource_name: str | None, selector: Mapping[str, str], tolerated: Sequence[Toleration]
+) -> dict[str, Any]:
+    """Returns a pod that asks for one GPU, ready for kubectl apply."""
+    container = {
+        "name": "vectoradd",
+        "image": VECTOR_ADD,
+        "resources": {"limits": {resource_name or GPU: "1"}},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "vectoradd"},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [container],
+            "nodeSelector": dict(selector),
+            "tolerations": [*tolerated],
+        },
+    }
