@@ -1,4 +1,4 @@
-"""The policy pack in a folder of its own. What the engine makes of it: tests/examples."""
+"""The policy pack in a folder of its own. What the engine makes of it: test_plain_aks_on_engine."""
 
 import json
 import shutil

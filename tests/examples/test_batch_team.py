@@ -52,7 +52,7 @@ def platform(bench: Bench) -> Platform:
 def test_the_commands_add_pools_without_changing_the_cluster(
     bench: Bench, platform: Platform, tmp_path: Path
 ) -> None:
-    typed = Typed(bench, "batch-team", tmp_path / "clone").prepare()
+    typed = Typed(bench, "examples/batch-team", tmp_path / "clone").prepare()
     [*lines, destroy] = commands(typed.readme, "environment and does not change it):")
     assert lines[:2] == ["make rehearse", 'eval "$(.venv/bin/aksgpu env)"']
     before = platform.look()

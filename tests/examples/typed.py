@@ -1,4 +1,4 @@
-"""What the README of an example tells to type, typed on a test's rehearsal cloud."""
+"""A program beside this one, and what is typed to run it, on a test's rehearsal cloud."""
 
 import subprocess
 import sys
@@ -19,21 +19,22 @@ STACK = "dev"
 
 @dataclass(frozen=True)
 class Typed:
-    """A copy of an example in what looks like a checkout, with this environment beside it."""
+    """A copy of a program in what looks like a checkout, with this environment beside it."""
 
     bench: Bench
-    example: str
+    # Of this checkout.
+    folder: str
     root: Path
 
     @property
     def readme(self) -> str:
-        return (ROOT / "examples" / self.example / "README.md").read_text()
+        return (ROOT / self.folder / "README.md").read_text()
 
     def prepare(self) -> "Typed":
-        folder = self.root / "examples" / self.example
+        folder = self.root / self.folder
         folder.mkdir(parents=True)
         for name in ("Pulumi.yaml", "__main__.py"):
-            (folder / name).write_text((ROOT / "examples" / self.example / name).read_text())
+            (folder / name).write_text((ROOT / self.folder / name).read_text())
         (self.root / ".venv").symlink_to(sys.prefix)
         return self
 

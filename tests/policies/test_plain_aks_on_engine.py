@@ -8,7 +8,6 @@ import pytest
 from aksgpu.policy_pack import assemble
 from tests.bench import Bench
 from tests.examples.typed import Typed
-from tests.readme_commands import commands
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -28,6 +27,11 @@ EXPECTED = [
     ("mandatory", "gpu-pool-minimum-size", "rendering"),
 ]
 
+IN_THE_PROGRAM = (
+    "export PULUMI_OPTION_CWD=$PWD/tests/policies/plain_aks PULUMI_STACK=try",
+    "export PULUMI_OPTION_POLICY_PACK=$PWD/build/policy-pack PULUMI_OPTION_POLICY_PACK_CONFIG=",
+)
+
 
 def findings(events: Path) -> list[tuple[str, str, str]]:
     policy_events = [
@@ -40,28 +44,29 @@ def findings(events: Path) -> list[tuple[str, str, str]]:
     )
 
 
-def test_the_commands_run_only_the_pack(
+def test_the_pack_judges_another_program_and_changes_nothing(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    typed = Typed(bench, "plain-aks", tmp_path / "clone").prepare()
-    [*lines, preview] = commands(typed.readme, "the root of this repository:")
-    assert lines[0] == "make policy-pack"
+    typed = Typed(bench, "tests/policies/plain_aks", tmp_path / "clone").prepare()
     pack, events = typed.root / "build" / "policy-pack", tmp_path / "events"
     assemble(pack)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     # `--event-log` is for those who ask for it.
     monkeypatch.setenv("PULUMI_DEBUG_COMMANDS", "true")
 
-    output = typed.run(*lines, f"{preview} --event-log {events}")
+    output = typed.run(
+        "pulumi --cwd build/policy-pack install",
+        *IN_THE_PROGRAM,
+        "pulumi stack init try",
+        f"pulumi preview --event-log {events}",
+    )
 
     assert events.exists(), output
     assert findings(events) == EXPECTED, output
     assert not list(pack.glob("venv/lib/*/site-packages/*aks_gpu*"))
 
-    [review, remove, _] = commands(typed.readme, "GPUs before and after:")
-    in_the_example = [line for line in lines if line.startswith("export ")]
-    output = typed.run(*in_the_example, review)
+    review = f".venv/bin/aksgpu review --offline --stack try --project {typed.folder}"
+    output = typed.run(*IN_THE_PROGRAM, review)
     assert "Result: rule-broken" in output
     assert all(rule in output for level, rule, _ in EXPECTED if level == "mandatory")
-    assert typed.run(*in_the_example, remove).endswith("exit code 0\n")
     assert not bench.requests("PUT")
