@@ -39,8 +39,6 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "exception": ("reason", "consequence"),
     "unknown": ("reason",),
 }
-# What the page lists.
-DIFFERS = ("exception", "unknown")
 # Refusals are rows already; each has its request there.
 RULES = (
     *pool_refusals.ON_REQUEST,
@@ -55,12 +53,11 @@ HEAD = """\
 # Where the rehearsal differs from AKS
 
 The rehearsal's server does what AKS and Azure Resource Manager did in recordings, and what their
-pages say. This page lists the rest, from the tables in `tests/rehearsal/arm/coverage/`, which also
-have every other row, each with its source and its test.
+pages say. This page lists the rest. The tables in `tests/rehearsal/arm/coverage/` have every row,
+with its source, its test, and what the rehearsal does where it is unknown what AKS does.
 
-An **exception** is known to differ from AKS. What is **unknown** has no source: the request is
-taken as it is. Refusals stand in `rehearsal/arm/aks/*_refusals.py`, each with its source. Half
-of them have words of this project, since those of AKS are not on record.
+Refusals stand in `rehearsal/arm/aks/*_refusals.py`, each with its source. Half of them have words
+of this project, since those of AKS are not on record. What has no source is not refused.
 """
 
 
@@ -97,20 +94,20 @@ def page() -> str:
 
 
 def _section(shown: Part) -> str:
-    lines = [
-        f"## {shown.title}",
-        "",
-        "| AKS | here |",
-        "|---|---|",
-        *(f"| {' | '.join(_cells(row))} |" for row in shown.rows if row["here"] in DIFFERS),
-    ]
-    return "\n".join(lines) + "\n"
+    lines = [f"## {shown.title}", ""]
+    differs = [row for row in shown.rows if row["here"] == "exception"]
+    if differs:
+        lines += ["| AKS | here |", "|---|---|", *map(_difference, differs), ""]
+    unknown = [row for row in shown.rows if row["here"] == "unknown"]
+    if unknown:
+        lines += ["Unknown:", "", *(f"- {row['aks']}" for row in unknown), ""]
+    return "\n".join(lines)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    sentences = [row["reason"], *filter(None, [row.get("consequence")])]
-    here = f"**{row['here']}**: " + " ".join(map(_sentence, sentences))
-    return [" ".join(cell.replace("|", "\\|").split()) for cell in (row["aks"], here)]
+def _difference(row: dict[str, Any]) -> str:
+    here = " ".join(map(_sentence, (row["reason"], row["consequence"])))
+    aks, here = (" ".join(cell.replace("|", "\\|").split()) for cell in (row["aks"], here))
+    return f"| {aks} | {here} |"
 
 
 def _sentence(text: str) -> str:
