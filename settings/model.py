@@ -178,7 +178,8 @@ class SampleJob(Section):
     _rules = valid_clusters.SAMPLE_JOB
 
     enabled: bool = False
-    """Whether to run the sample job."""
+    """Whether to run the sample job. `pulumi up` waits for it, up to half an hour: a pool may have
+    to scale up. `aksgpu check --job` runs a pod outside the stack instead."""
     image: str = images.SAMPLE_JOB
     """The container image of the job."""
 

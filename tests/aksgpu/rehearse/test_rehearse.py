@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.engine
 
 PARTS = {"group", "cluster", "gpu"}
-ALL = "13 unchanged"
+ALL = "11 unchanged"
 
 
 def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int, str]:
