@@ -6,6 +6,7 @@ Pulumi also writes its files. The real project is only read.
 
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,9 +39,6 @@ _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
 
 # The checkout with the stand-ins, whatever program is rehearsed.
 _CHECKOUT = Path(__file__).resolve().parent.parent
-
-# The passphrase of old homes; each new home has its own.
-_OLD_PASSPHRASE = "rehearsal"  # noqa: S105
 
 # The keys of a stack file about encryption; a rehearsal does not have the real stack's key.
 _KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
@@ -83,15 +81,8 @@ class Project:
         # If two commands start at once, the first one creates it.
         with FileLock(self.home / f".{file.name}.lock"):
             if not (file.exists() and file.read_bytes().strip()):
-                word = _OLD_PASSPHRASE if self._has_secrets() else secrets.token_urlsafe()
-                write_whole(file, word.encode(), 0o600)
+                write_whole(file, secrets.token_urlsafe().encode(), 0o600)
         return file.read_text(errors="replace").strip()
-
-    def _has_secrets(self) -> bool:
-        """Whether anything here is encrypted."""
-        files = [*self.folder.glob("Pulumi.*.yaml"), *self.state.rglob("*.json")]
-        signs = (b"encryptionsalt", b"secrets_providers")
-        return any(sign in file.read_bytes() for file in files for sign in signs)
 
     @property
     def main(self) -> Path:
@@ -103,6 +94,14 @@ class Project:
         """The stack's configuration of the policy pack, if it has one."""
         file = policies_file(self.stack_files, stack)
         return file if file.exists() else None
+
+    def remove_state(self) -> None:
+        """Removes the state of all stacks, and what an interrupted removal has left of it."""
+        going = self.state.with_name("state.going")
+        shutil.rmtree(going, ignore_errors=True)
+        if self.state.exists():
+            self.state.rename(going)
+        shutil.rmtree(going, ignore_errors=True)
 
     def has_locks(self, stack: str) -> bool:
         """Whether an update of the stack is running, or was killed."""

@@ -360,6 +360,20 @@ def remove(home: Path) -> None:
         raise CloudError(f"{kept} cannot be removed: {error}") from error
 
 
+def empty(home: Path) -> None:
+    """Stops what runs in a home, and removes its resources and clusters; the principal stays."""
+    files = Home(home.resolve())
+    try:
+        with _taken_over(files):
+            for file in files.path.glob(f"{files.database.name}*"):
+                file.unlink()
+            for log in files.path.glob(f"{files.request_log.name}*"):
+                log.unlink()
+            _clear(files.kubernetes)
+    except OSError as error:
+        raise CloudError(f"{files.path} cannot be emptied: {error}") from error
+
+
 def going_of(home: Path) -> Path:
     """Returns the name of a home while it is deleted."""
     return home.with_name(f"{home.name}.going")

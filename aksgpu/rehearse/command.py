@@ -4,27 +4,29 @@ import os
 import shlex
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from threading import Thread
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.outcome import Cause
+from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_answers, render_result
 from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_home, require_name, set_stage
 from aksgpu.rehearse import shell, state
-from aksgpu.rehearse.leftovers import needs_recovery
+from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.state import State
+from aksgpu.rehearse.unrecorded import has_unrecorded, length
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
 from catalogue.valid_pools import OPERATOR
 from engine.helm import ensure_helm
 from engine.progress import to_stderr
-from rehearsal.cloud import find
+from rehearsal.cloud import empty, find
 
 
 def rehearse(stack: str, console: Console) -> int:
@@ -41,9 +43,10 @@ def rehearse(stack: str, console: Console) -> int:
     stage.project.write_stack(stack)
     pulumi = stage.pulumi()
     before = state.read_or_init(pulumi, stack)
-    has_leftovers = needs_recovery(before, stage.project.state, stage.cloud.request_log)
-    if has_leftovers or stage.project.has_locks(stack):
-        _recover(stage, stack)
+    is_locked, is_unsettled = stage.project.has_locks(stack), _unsettled(stage).exists()
+    if before.is_unfinished or is_locked or is_unsettled:
+        stage = _begin_again(stage, stack)
+        pulumi = stage.pulumi()
         before = state.read_or_init(pulumi, stack)
     from aksgpu.rehearse import inventory  # noqa: PLC0415 (as above)
 
@@ -94,11 +97,22 @@ def print_earlier_environment() -> int:
     return 0
 
 
-def _recover(stage: Stage, stack: str) -> None:
-    # Importing it takes a while: it needs all types of azure-native.
-    from aksgpu.rehearse.recovery import recover  # noqa: PLC0415
+def _begin_again(stage: Stage, stack: str) -> Stage:
+    """Throws away what a killed update has left half done: a rehearsal costs a minute."""
+    if findings := locked_stacks(stage.project.state):
+        raise StoppedError(*findings)
+    to_stderr("An earlier update was killed: the rehearsal begins again, with an empty cloud.")
+    empty(stage.project.home)
+    stage.project.remove_state()
+    _unsettled(stage).unlink(missing_ok=True)
+    stage = set_stage(to_stderr)
+    stage.project.write_stack(stack)
+    return stage
 
-    recover(stage.pulumi(), stack, stage.project.state, stage.cloud, to_stderr)
+
+def _unsettled(stage: Stage) -> Path:
+    """A file that is there when a state lacks what an update has created."""
+    return stage.project.home / "unsettled"
 
 
 def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> int:
@@ -108,6 +122,8 @@ def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> i
     if planned.drift:
         console.print(Text(planned.drift, "yellow"), soft_wrap=True)
     console.print(Text(planned.in_words), soft_wrap=True)
+    log = stage.cloud.request_log
+    begun = length(log)
     updated = update(stage, planned)
     for warning in updated.warnings:
         console.print(Text(f"warning: {warning}", "yellow"), soft_wrap=True)
@@ -119,7 +135,11 @@ def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> i
     console.print(Text(f"Output of pulumi: {updated.log}"), soft_wrap=True)
     print_result(updated.cause, console)
     step = "continue" if is_interrupted else "fix the cause, then continue"
-    if state.read(stage.pulumi(), planned.stack) != before:
+    now = state.read(stage.pulumi(), planned.stack) or State()
+    if has_unrecorded(log, begun, now):
+        _unsettled(stage).touch()
+        step += " (a plug-in or the server was killed: the rehearsal begins again)"
+    elif now != before:
         step += " (what Azure accepted is in the state)"
     print_next(f"Next:   {step}", [_again(planned.stack)], console)
     return updated.cause.exit_code

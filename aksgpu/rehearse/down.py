@@ -9,8 +9,8 @@ from rich.console import Console
 from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_home
-from aksgpu.rehearse.locks import holders_of
-from aksgpu.rehearse.recovery import recover
+from aksgpu.rehearse import state
+from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import finding_text, findings_of, print_result
 from aksgpu.running import Program, ProgramError
@@ -56,8 +56,8 @@ def _folders() -> list[str]:
 def _remove(console: Console) -> list[Finding]:
     """Removes a rehearsal unless an update of a stack is running; the failures."""
     home = rehearsal_home()
-    if holders := holders_of(Project(PROGRAM, home).state):
-        return [_is_locked(home, lock, holder) for lock, holder in holders.items()]
+    if locked := locked_stacks(Project(PROGRAM, home).state):
+        return locked
     findings = _destroy_all(console) if home.exists() else []
     try:
         # Also removes what an interrupted removal left.
@@ -65,12 +65,6 @@ def _remove(console: Console) -> list[Finding]:
     except CloudError as error:
         findings += findings_of(error)
     return findings
-
-
-def _is_locked(home: Path, lock: Path, holder: str) -> Finding:
-    what = f"Nothing in {home} was removed: the stack {lock.parent.name} is locked by {holder}"
-    advice = f"wait for its end, or end it there with Ctrl-C; if it is dead, remove {lock}"
-    return Finding(Cause.UPDATE_FAILED, what, advice)
 
 
 def _destroy_all(console: Console) -> list[Finding]:
@@ -88,11 +82,12 @@ def _destroy_all(console: Console) -> list[Finding]:
         project, _, name = stack.rpartition("/")
         try:
             with Progress(f"Destroying the stack {stack}", to_stderr):
-                _destroy(_in_project(pulumi, project) if project else pulumi, name, stage)
+                inside = _in_project(pulumi, project) if project else pulumi
+                became = _destroy(inside, name, stage.project)
         except Exception as error:
             findings.append(_not_destroyed(stack, error))
         else:
-            console.print(f"The stack {stack} is destroyed.")
+            console.print(f"The stack {stack} {became}.")
     return findings
 
 
@@ -124,14 +119,16 @@ def _in_project(pulumi: Program, name: str) -> Program:
     return Program(pulumi.command, folder, environment)
 
 
-def _destroy(pulumi: Program, stack: str, stage: Stage) -> None:
-    recover(pulumi, stack, stage.project.state, stage.cloud, to_stderr)
+def _destroy(pulumi: Program, stack: str, project: Project) -> str:
+    """Destroys a stack; what has become of it."""
+    if project.has_locks(stack) or state.read_or_init(pulumi, stack).is_unfinished:
+        return "goes with the rehearsal: an update of it was killed"
     # Removing a rehearsal removes protected resources too.
     destroy = ("destroy", "--yes", "--skip-preview", "--ignore-protect", "--stack", stack)
     for _ in range(_ATTEMPTS):
         process = pulumi.attempt(*destroy, seconds=_SECONDS)
         if not process.code:
-            return
+            return "is destroyed"
     lines = [line.strip() for line in (process.out + process.err).splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line] or lines
     raise ProgramError("; ".join(errors[-_LINES:]))

@@ -6,36 +6,22 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from aksgpu.project import locks_of
-from aksgpu.running import ProgramError
-from engine.cache import Say
+from aksgpu.outcome import Cause, Finding
 
 # Part of the name of the engine's file, also in a wrapper such as `.pulumi-wrapped`.
 _ENGINE = "pulumi"
 
 
-def lift_locks(stack: str, state: Path, say: Say) -> None:
-    """Removes the locks of updates whose process has certainly ended.
-
-    One by one, because `pulumi cancel` also removes the lock of a running update. Raises
-    ProgramError if a lock remains.
-    """
-    locks = locks_of(stack, state)
-    for dead in [lock for lock in locks if _holder(lock) is None]:
-        dead.unlink(missing_ok=True)
-        say("An earlier update was killed; its lock is removed.")
-    if holders := list(filter(None, map(_holder, locks))):
-        raise ProgramError(
-            f"The stack {stack} is locked by {' and '.join(holders)}. Wait for its end. If it is "
-            f"dead, remove its lock with `pulumi cancel --yes --stack {stack}`, in a shell that "
-            "`aksgpu env` has set up"
-        )
-
-
-def holders_of(state: Path) -> dict[Path, str]:
-    """Every lock whose update may be running, with a description of the update."""
+def locked_stacks(state: Path) -> list[Finding]:
+    """A finding for each lock whose update may be running."""
     locks = sorted(state.glob(".pulumi/locks/**/*.json"))
-    return {lock: holder for lock in locks if (holder := _holder(lock))}
+    return [_finding(lock, holder) for lock in locks if (holder := _holder(lock))]
+
+
+def _finding(lock: Path, holder: str) -> Finding:
+    what = f"nothing was changed: the stack {lock.parent.name} is locked by {holder}"
+    advice = f"wait for its end, or end it there with Ctrl-C; if it is dead, remove {lock}"
+    return Finding(Cause.UPDATE_FAILED, what, advice)
 
 
 def _holder(lock: Path) -> str | None:

@@ -17,11 +17,18 @@ _ADVICE = (
 )
 
 
+_FINAL = frozenset({"Canceled", "Failed", "Succeeded"})
+
+
 @dataclass(frozen=True)
 class State:
     resources: list[Mapping[str, Any]] = field(default_factory=list, repr=False)
-    # Whether a killed update left pending operations.
-    is_pending: bool = False
+    has_pending_operations: bool = False
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether an update was killed, by what it has left."""
+        return self.has_pending_operations or any(map(_is_in_progress, self.created))
 
     @property
     def outputs(self) -> Mapping[str, Any]:
@@ -39,6 +46,11 @@ class State:
             and not each["type"].startswith("pulumi:")
             and not each.get("external")
         ]
+
+
+def _is_in_progress(resource: Mapping[str, Any]) -> bool:
+    reported = (resource.get("outputs") or {}).get("provisioningState") or "Succeeded"
+    return resource["id"].startswith("/") and reported not in _FINAL
 
 
 def read(pulumi: Program, stack: str) -> State | None:

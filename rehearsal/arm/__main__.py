@@ -13,7 +13,6 @@ from pathlib import Path
 
 from rehearsal.arm import loaded_stand_ins, server, tls
 from rehearsal.arm.home import Home, OtherEraError, ServerRecord, settle_era
-from rehearsal.arm.state import NewerStateError
 from rehearsal.certificates import HOSTNAME
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
@@ -55,7 +54,7 @@ def main() -> str | None:
         era = settle_era(home, arguments.era)
         options = server.Options(arguments.time_scale, era, arguments.kubernetes)
         asyncio.run(run(home, lock, arguments.port, options))
-    except (OtherEraError, NewerStateError) as error:
+    except OtherEraError as error:
         return str(error)
     except (OSError, sqlite3.OperationalError) as error:
         return f"{home.path} cannot be used: {error}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from aiohttp import web
 
 from rehearsal.arm import bodies, errors, operations, prices, tokens
-from rehearsal.arm.aks import mending, sign_in
+from rehearsal.arm.aks import sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
@@ -26,6 +26,7 @@ from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Backend
 from rehearsal.arm.request_log import RequestLog
+from rehearsal.arm.state import open_store
 from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
@@ -58,7 +59,7 @@ def listen(preferred: object) -> socket.socket:
 
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
-    store, request_log = mending.open_store(home.database), RequestLog(home.request_log)
+    store, request_log = open_store(home.database), RequestLog(home.request_log)
     principal, issuer = load_principal(home, store.subscription()), tokens.load(home)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, OfferScript, OfferScript())

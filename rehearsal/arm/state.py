@@ -3,14 +3,21 @@
 import json
 import sqlite3
 import uuid
+import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# The schema version. Raise it for changes that older code cannot read.
-VERSION = 1
+from catalogue import aks_types
+from rehearsal.files import log_line
+
+# What decides how resources are stored; this code only reads what was stored by the same.
+_TABLES = (
+    Path(aks_types.__file__).with_suffix(".csv"),
+    Path(__file__).parent / "aks" / "filled_in.toml",
+)
 # `key` is the resource id in lower case: Resource Manager ignores the case of ids, and returns them
 # in the case of their creation. `operation` is the operation in progress on the resource, if any.
 SCHEMA = """
@@ -45,10 +52,6 @@ CREATE TABLE IF NOT EXISTS registrations (
     due REAL NOT NULL
 );
 """
-
-
-class NewerStateError(Exception):
-    """The state was written by a newer version of the code."""
 
 
 @dataclass
@@ -90,17 +93,7 @@ class Store:
         self._database.execute("PRAGMA journal_mode = WAL")
         # A response is sent only after its state is on the disk.
         self._database.execute("PRAGMA synchronous = FULL")
-        [(version,)] = self._database.execute("PRAGMA user_version")
-        if version > VERSION:
-            self._database.close()
-            raise NewerStateError(
-                f"{path.parent} was written by a newer version of aks-gpu, and this version cannot "
-                "read it. Use the newer version, or remove the rehearsal with "
-                "`make rehearse-down`."
-            )
         self._database.executescript(SCHEMA)
-        if version != VERSION:
-            self._database.execute(f"PRAGMA user_version = {VERSION}")
 
     def close(self) -> None:
         self._database.close()
@@ -184,3 +177,40 @@ class Store:
 def _resource(row: sqlite3.Row) -> Resource:
     columns = {name: row[name] for name in row.keys() if name not in ("sequence", "key")}  # noqa: SIM118
     return Resource(**columns | {"body": json.loads(row["body"])})
+
+
+def open_store(path: Path) -> Store:
+    """Opens the stored state; one that is damaged, or of other code, is set aside."""
+    if reason := _why_unusable(path):
+        aside = path.with_name(f"{path.name}.aside")
+        path.replace(aside)
+        for rest in ("-wal", "-shm"):
+            path.with_name(path.name + rest).unlink(missing_ok=True)
+        log_line(f"{path} {reason}. It is renamed to {aside.name}, and the cloud starts empty.")
+    is_new = not path.exists()
+    store = Store(path)
+    if is_new:
+        store.rows(f"PRAGMA user_version = {_stamp()}")
+    return store
+
+
+def _why_unusable(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    try:
+        with closing(Store(path)) as store:
+            [[found]] = store.rows("PRAGMA quick_check")[:1]
+            [[stamp]] = store.rows("PRAGMA user_version")
+    except sqlite3.OperationalError:
+        raise  # Not damage: a folder in its place, or a full disk.
+    except sqlite3.DatabaseError as error:
+        return f"is damaged: {error}"
+    if found != "ok":
+        return f"is damaged: {found}"
+    return None if stamp == _stamp() else "was written by another version of aks-gpu"
+
+
+def _stamp() -> int:
+    """Returns a number for the form in which this code stores resources, as SQLite keeps one."""
+    parts = (SCHEMA.encode(), *(table.read_bytes() for table in _TABLES))
+    return zlib.crc32(b"".join(parts)) >> 1

@@ -288,20 +288,6 @@ def test_unreadable_plug_ins_are_reported(project: Project, plugins: Any) -> Non
         project.write()
 
 
-def test_an_older_home_keeps_the_passphrase_it_was_encrypted_with(
-    project: Project, tmp_path: Path
-) -> None:
-    signs = {
-        "project/Pulumi.dev.yaml": "encryptionsalt: v1:abc",
-        "state/.pulumi/stacks/a/dev.json": '{"secrets_providers": {}}',
-    }
-    for number, (file, sign) in enumerate(signs.items()):
-        home = tmp_path / str(number)
-        (home / file).parent.mkdir(parents=True)
-        (home / file).write_text(sign)
-        assert Project(project.program, home).passphrase == "rehearsal"
-
-
 @pytest.mark.parametrize("name", ["Pulumi.yaml", "Pulumi.dev.yaml"])
 @pytest.mark.parametrize(
     "damage",

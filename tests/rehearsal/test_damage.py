@@ -16,11 +16,10 @@ from aiohttp.test_utils import make_mocked_request
 
 from rehearsal import cloud, files
 from rehearsal.arm import operations
-from rehearsal.arm.aks import mending
 from rehearsal.arm.home import Home
 from rehearsal.arm.request_log import RequestLog
-from rehearsal.arm.state import VERSION, NewerStateError, Store
-from rehearsal.cloud import Cloud, CloudError
+from rehearsal.arm.state import Store
+from rehearsal.cloud import Cloud
 from rehearsal.files import bound_log, older_log, read_log, write_whole
 from tests.bench import ROOT
 from tests.rehearsal.arm.in_process import Arm
@@ -91,30 +90,6 @@ def test_the_clouds_state_survives_damage_to_other_files(
         "offers.json is not valid and is ignored",
     ):
         assert message in log
-
-
-def test_a_home_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
-    home = tmp_path / "cloud"
-    Home(home).make()
-    Store(home / "arm.sqlite").close()
-    with closing(sqlite3.connect(home / "arm.sqlite")) as state:
-        state.execute(f"PRAGMA user_version = {VERSION + 1}")
-    content = (home / "arm.sqlite").read_bytes()
-    with pytest.raises(CloudError, match="was written by a newer version") as raised:
-        cloud.start(home)
-    assert "Traceback" not in str(raised.value)
-    assert (home / "arm.sqlite").read_bytes() == content
-    with pytest.raises(NewerStateError):
-        Store(home / "arm.sqlite")
-
-
-def test_a_home_without_a_version_is_used(tmp_path: Path) -> None:
-    path = tmp_path / "arm.sqlite"
-    Store(path).close()
-    with closing(sqlite3.connect(path)) as state:
-        state.execute("PRAGMA user_version = 0")
-    with closing(Store(path)) as store:
-        assert [tuple(row) for row in store.rows("PRAGMA user_version")] == [(VERSION,)]
 
 
 def test_a_transaction_on_a_full_disk_is_rolled_back(tmp_path: Path) -> None:
@@ -257,28 +232,6 @@ def test_a_clock_set_back_delays_no_operation(tmp_path: Path) -> None:
         arm.call("GET", name, None, API_VERSION)
         made = arm.call("GET", name, None, API_VERSION)
         assert made.body["properties"]["provisioningState"] == "Succeeded"
-
-
-def test_a_property_that_an_older_version_did_not_know_is_filled_in(tmp_path: Path) -> None:
-    """Whatever reads it failed, with a 500, for as long as the home lived."""
-    with closing(Store(tmp_path / "arm.sqlite")) as store:
-        arm = Arm(store=store)
-        name = arm.name()
-        arm.call("PUT", name, new_cluster(), API_VERSION)
-        arm.call("GET", name, None, API_VERSION)
-        for kind in ("managedClusters", "agentPools"):
-            [row] = store.rows("SELECT * FROM resources WHERE type LIKE ?", f"%{kind}")
-            whole = json.loads(row["body"])["properties"]
-            for key in whole.keys() - {"resourceUID", "dnsPrefix", "vmSize", "fqdn"}:
-                body = json.loads(row["body"])
-                del body["properties"][key]
-                store.rows(
-                    "UPDATE resources SET body = ? WHERE key = ?", json.dumps(body), row["key"]
-                )
-                mending.mend(store)
-                for method, sent in (("GET", None), ("PUT", new_cluster())):
-                    assert arm.call(method, name, sent, API_VERSION).status < 500, key
-                    arm.call("GET", name, None, API_VERSION)
 
 
 def test_only_the_owner_can_read_the_home(start_cloud: Callable[..., Cloud]) -> None:

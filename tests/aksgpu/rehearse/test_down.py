@@ -1,21 +1,21 @@
 """What a removal does where Pulumi cannot destroy a stack at once."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from aksgpu.rehearse import down
+from aksgpu.project import Project
+from aksgpu.rehearse import down, state
+from aksgpu.rehearse.state import State
 from aksgpu.running import Program, ProgramError
 
 GOING = "error: 409 ResourceGroupBeingDeleted: The resource group 'g' is in deprovisioning state"
 
 
 @pytest.fixture
-def stage(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(down, "recover", lambda *_: None)
-    return SimpleNamespace(project=SimpleNamespace(state=None), cloud=None)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setattr(state, "read_or_init", lambda *_: State())
+    return Project(tmp_path, tmp_path)
 
 
 def pulumi(folder: Path, fails: int) -> Program:
@@ -29,13 +29,13 @@ def pulumi(folder: Path, fails: int) -> Program:
     return Program((str(script),), folder, {})
 
 
-def test_a_resource_in_a_group_that_goes_is_no_failure(tmp_path: Path, stage: Any) -> None:
+def test_a_resource_in_a_group_that_goes_is_no_failure(tmp_path: Path, project: Project) -> None:
     """Two copies of a resource, one in a group that was being deleted: all was removed, but the
     command failed, and said that resources would remain on Azure."""
-    down._destroy(pulumi(tmp_path, fails=1), "dev", stage)
+    down._destroy(pulumi(tmp_path, fails=1), "dev", project)
     assert len((tmp_path / "runs").read_text().splitlines()) == 2
 
 
-def test_what_fails_twice_is_told(tmp_path: Path, stage: Any) -> None:
+def test_what_fails_twice_is_told(tmp_path: Path, project: Project) -> None:
     with pytest.raises(ProgramError, match="ResourceGroupBeingDeleted"):
-        down._destroy(pulumi(tmp_path, fails=2), "dev", stage)
+        down._destroy(pulumi(tmp_path, fails=2), "dev", project)
