@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from catalogue.mistakes import Mistake
+from catalogue.mistakes import Mistake, property_path
 from settings.section import Section
 
 # The keys whose values can be secret. Others become names, IDs, or decide which resources exist.
@@ -34,10 +34,6 @@ MASK = "[secret]"
 # Shorter parts of a secret occur in any sentence.
 _PART = 4
 _NO_REASON = "is not valid (the reason is hidden, because it contains part of the secret)"
-# Quoted strings of Python and JSON; an apostrophe in a word is no quote.
-_QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-_QUOTED_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
-
 SomeSection = TypeVar("SomeSection", bound=Section)
 
 
@@ -96,41 +92,32 @@ class Secrets:
             yield from cannot_be_secret(paths)
 
     def masked(self, mistakes: Iterable[Mistake], values: Mapping[str, Any]) -> Iterator[Mistake]:
-        """Yields the other mistakes, with secrets masked in their reasons.
+        """Yields the other mistakes, with the values that can be secret masked in their reasons.
 
         Leaves out mistakes at values that cannot be secret, which are reported anyway.
         """
         refused = [mistake.path for mistake in self.mistakes(values)]
-        texts = {path: text for key in self.keys for path, text in _texts(values.get(key), key)}
-        of_refused = {
-            text for path, text in texts.items() if any(_is_in(path, whole) for whole in refused)
-        }
+        all_texts = (found for key in self.keys for found in _texts(values.get(key), key))
+        texts = {path: text for path, text in all_texts if self._can_have(path)}
         for path, reason in mistakes:
-            if any(_is_in(path, whole) or _is_in(whole, path) for whole in refused):
+            if any(_meet(path, place) for place in refused):
                 continue
-            key = top_key(path)
-            if key in self.keys and (is_kept(path) or not self._places(key)):
-                hidden = {
-                    place: text
-                    for place, text in texts.items()
-                    if is_kept(place) or not self._places(top_key(place))
-                }
-                # If headers are one secret string, their names are part of it.
-                above = (place for place in hidden if _is_below(path, place))
-                masked = _masked(reason, {*hidden.values(), *of_refused}, _QUOTED)
-                here = (
-                    hidden[place] for place in hidden if _is_in(place, path) or _is_in(path, place)
-                )
-                if any(_has_part(masked, text) for text in here):
-                    masked = _NO_REASON
-                yield Mistake(next(above, path), masked)
-            else:
-                yield Mistake(path, _masked(reason, of_refused))
+            here = [place for place in texts if _meet(path, place)]
+            masked = _masked(reason, texts.values())
+            if any(_has_part(masked, texts[place]) for place in here):
+                masked = _NO_REASON
+            # If headers are one secret string, their names are part of it.
+            yield Mistake(next((place for place in here if _is_in(path, place)), path), masked)
 
     def warn_of_unlocated(self, values: Mapping[str, Any]) -> None:
         """Warns of keys with a secret that is not in the stack file, which may not stay secret."""
         for key in sorted(set(self.keys) & values.keys() - set(map(top_key, self.written)) - KEPT):
             self.warn(f"{key} contains a secret. Only {_can_be(key)} stay secret.")
+
+    def _can_have(self, path: str) -> bool:
+        """Whether the value at a path of a key with a secret can be the secret, or part of it."""
+        places = self._places(top_key(path))
+        return not places or is_kept(path) or any(_is_in(path, place) for place in places)
 
     def _places(self, key: str) -> list[str]:
         return [path for path in self.written if top_key(path) == key]
@@ -170,8 +157,11 @@ def _can_be(key: str) -> str:
 
 def _is_in(path: str, whole: str) -> bool:
     """Whether a path is equal to another, or inside it."""
-    path, whole = (_QUOTED_PART.sub(r".\1", each).removeprefix(".") for each in (path, whole))
     return path == whole or path.startswith((f"{whole}.", f"{whole}["))
+
+
+def _meet(path: str, other: str) -> bool:
+    return _is_in(path, other) or _is_in(other, path)
 
 
 def _has_part(reason: str, text: str) -> bool:
@@ -180,22 +170,12 @@ def _has_part(reason: str, text: str) -> bool:
     return any(part in visible for part in parts)
 
 
-def _is_below(path: str, whole: str) -> bool:
-    return _is_in(path, whole) and not _is_in(whole, path)
-
-
-def _masked(reason: str, texts: Collection[str], *more: str) -> str:
-    """Masks these texts in a reason, in any quotes, and all matches of further patterns.
-
-    One substitution, so that no mask is masked again. A text inside a word is not masked.
-    """
+def _masked(reason: str, texts: Iterable[str]) -> str:
+    """Masks these texts in a reason, also in quotes. A text inside a word is not masked."""
     forms = {form for text in texts for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1])}
-    known = (
-        rf"(?<!\w)['\"]?{re.escape(form)}['\"]?(?!\w)"
-        for form in sorted(forms, key=len, reverse=True)
-    )
-    pattern = "|".join((*known, *more))
-    return re.sub(pattern, MASK, reason, flags=re.DOTALL) if pattern else reason
+    longest_first = map(re.escape, sorted(forms, key=len, reverse=True))
+    pattern = rf"(?<!\w)['\"]?(?:{'|'.join(longest_first)})['\"]?(?!\w)"
+    return re.sub(pattern, MASK, reason) if forms else reason
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -203,9 +183,9 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
     match value:
         case dict():
             for name, member in value.items():
-                yield from _texts(member, f"{path}.{name}")
+                yield from _texts(member, property_path(path, name))
         case list():
             for number, item in enumerate(value):
-                yield from _texts(item, f"{path}[{number}]")
+                yield from _texts(item, property_path(path, number))
         case _ if value:
             yield path, str(value)

@@ -247,10 +247,10 @@ def _secrets(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, value["secure"]
     elif isinstance(value, Mapping):
         for key, member in value.items():
-            yield from _secrets(member, f"{path}.{key}")
+            yield from _secrets(member, property_path(path, key))
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _secrets(item, f"{path}[{number}]")
+            yield from _secrets(item, property_path(path, number))
 
 
 def _path_of(*keys: str | int) -> str:

@@ -194,7 +194,7 @@ def test_no_message_of_another_setting_repeats_a_refused_secret(inner: str) -> N
 @pytest.mark.parametrize("secret", ["1", "e"])
 def test_a_short_secret_does_not_mangle_a_refusal(secret: str) -> None:
     config = configuration("tags", {"a": secret, "b": {"c": 1}})
-    assert refusal(config, "tags").startswith("tags.b: must be a string, not {[")
+    assert refusal(config, "tags") == 'tags.b: must be a string, not {"c": [secret]}'
     config = configuration("gpuPools[].labels", {"a": secret}) | {"aks-gpu:location": "[1]"}
     assert refusal(config, "gpuPools[].labels").startswith("location: must be a str")
 

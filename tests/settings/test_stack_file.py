@@ -16,6 +16,7 @@ from settings.stack_file import (
     read,
     stack_file_of,
 )
+from settings.yaml_text import Place
 
 TEXT = """# A comment.
 encryptionsalt: gpu
@@ -139,6 +140,14 @@ def test_secrets_are_found_at_any_depth() -> None:
         "aks-gpu:b": '[{"d": "z"}]',
         "azure:e": "{}",
     }
+
+
+def test_a_secret_has_the_place_of_its_key() -> None:
+    """A key such as `a.b/c` was not found by the path of its secret, but the key above it."""
+    text = "config:\n  gpuOperator:\n    values:\n      a.b/c: {secure: x}\n"
+    file = parse(text, "x")
+    [path] = file.secrets
+    assert file.place_of_key(path) == Place(4, 7)
 
 
 def test_names_of_encrypted_headers_labels_and_tags_are_kept() -> None:
