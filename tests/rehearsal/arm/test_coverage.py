@@ -54,7 +54,7 @@ HEAD = """\
 
 The rehearsal's server does what AKS and Azure Resource Manager did in recordings, and what their
 pages say. This page lists the rest. The tables in `tests/rehearsal/arm/coverage/` have every row,
-with its source, its test, and what the rehearsal does where it is unknown what AKS does.
+with its source, its test and its reason.
 
 Refusals stand in `rehearsal/arm/aks/*_refusals.py`, each with its source. Half of them have words
 of this project, since those of AKS are not on record. What has no source is not refused.
@@ -105,13 +105,10 @@ def _section(shown: Part) -> str:
 
 
 def _difference(row: dict[str, Any]) -> str:
-    here = " ".join(map(_sentence, (row["reason"], row["consequence"])))
+    consequence = row["consequence"]
+    here = f"{consequence[0].upper()}{consequence[1:].rstrip('.')}."
     aks, here = (" ".join(cell.replace("|", "\\|").split()) for cell in (row["aks"], here))
     return f"| {aks} | {here} |"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
 @cache
