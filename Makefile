@@ -23,7 +23,7 @@ IS_NEW := import sys; sys.exit(sys.version_info < (3, 11))
 	@$(BIN)/python -c '$(IS_NEW)' 2>/dev/null || rm -rf .venv
 	@echo "Making .venv, which takes about a minute ..."
 	@$(PYTHON) -m venv .venv
-	@$(PYTHON) -m aksgpu.pip_progress $(PIP) --require-hashes --only-binary :all: -r requirements-dev.txt
+	@$(PYTHON) -m aksgpu.pip_progress $(PIP) --progress-bar off --require-hashes --only-binary :all: -r requirements-dev.txt
 	@$(PIP) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, listed, verdict
 from aksgpu.running import ProgramError, terminated_as_interrupted
-from aksgpu.visible import escaped_in_json, visible
+from aksgpu.visible import visible
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
 from settings.stack_file import EscEnvironmentError, NoStackFileError, StackFileError
@@ -214,7 +214,7 @@ def table(*headings: str, title: str = "") -> ReportTable:
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    return escaped_in_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
+    return json.dumps(document, indent=2) + "\n"
 
 
 def print_json(document: Mapping[str, Any], console: Console) -> None:

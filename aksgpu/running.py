@@ -14,7 +14,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -133,25 +132,17 @@ class Program:
     ) -> _Used:
         """Starts it, and returns what `use` returns.
 
-        If it still runs then, it is interrupted, and killed after `grace`. `use` is a function, not
-        the body of a `with`: between a context manager and its body, an interruption is in neither.
+        If it still runs then, it is interrupted, and killed after `grace`.
         """
-        interruptions = _Interruptions()
+        process = None
         try:
-            interruptions.hold()
-            process = self._start(arguments, streams)
-            try:
-                try:
-                    interruptions.let_one_through()
-                    return use(process)
-                finally:
-                    interruptions.hold()
-            finally:
-                # Nothing interrupts this: the one that was let through has interrupted `hold`.
-                if process.poll() is None:
-                    _end(process, grace, interruptions)
+            with _held_interruptions():
+                process = self._start(arguments, streams)
+            return use(process)
         finally:
-            interruptions.release()
+            if process is not None:
+                with _held_interruptions() as held:
+                    _end(process, grace, held)
 
     def _start(
         self, arguments: Sequence[str], streams: Mapping[str, Any]
@@ -180,11 +171,7 @@ class Program:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP do the same as Ctrl-C, so that commands clean up.
-
-    If the interruption hits a destructor, Python only prints a traceback. It is then sent again a
-    moment later.
-    """
+    """SIGTERM and SIGHUP do the same as Ctrl-C, so that commands clean up."""
     handlers = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGTERM: _interrupt,
@@ -192,32 +179,15 @@ def terminated_as_interrupted() -> Iterator[None]:
     }
     # A program in the background ignores SIGINT, and under `nohup` SIGHUP: keep that.
     before = {
-        number: handler
-        for number in handlers
-        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
+        if signal.getsignal(number) is not signal.SIG_IGN
     }
-    complain, timers = sys.unraisablehook, list[threading.Timer]()
-
-    def once_more(raised: "sys.UnraisableHookArgs") -> None:
-        if raised.exc_type is not KeyboardInterrupt:
-            complain(raised)
-            return
-        # SIGTERM does the same, and is not ignored where SIGINT is.
-        main = threading.main_thread().ident
-        timers.append(threading.Timer(_POLL_SECONDS, signal.pthread_kill, (main, signal.SIGTERM)))
-        timers[-1].start()
-
-    sys.unraisablehook = once_more
     try:
-        for number in before:
-            signal.signal(number, handlers[number])
         yield
     finally:
-        for timer in timers:
-            timer.cancel()
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        sys.unraisablehook = complain
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
@@ -230,14 +200,33 @@ def _wait(process: "subprocess.Popen[bytes]") -> int:
     return process.wait()
 
 
-def _end(
-    process: "subprocess.Popen[bytes]", grace: float | None, interruptions: "_Interruptions"
-) -> None:
-    """Sends one SIGINT, waits, and then kills what is left."""
-    with suppress(ProcessLookupError):
-        process.send_signal(signal.SIGINT)
+@contextmanager
+def _held_interruptions() -> Iterator[list[int]]:
+    """Holds interruptions back, and passes the first one on at the end."""
+    held: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {
+            number: signal.signal(number, lambda number, _: held.append(number))
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+            if callable(signal.getsignal(number))
+        }
+    try:
+        yield held
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if held:
+        signal.raise_signal(held[0])
+
+
+def _end(process: "subprocess.Popen[bytes]", grace: float | None, held: Sequence[int]) -> None:
+    """If it still runs, sends it one SIGINT, waits, and then kills what is left."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
     deadline = math.inf if grace is None else time.monotonic() + grace
-    while process.poll() is None and not interruptions.held and time.monotonic() < deadline:
+    while process.poll() is None and not held and time.monotonic() < deadline:
         with suppress(subprocess.TimeoutExpired):
             # Keeps reading: a full pipe would keep it from ending.
             process.communicate(timeout=_POLL_SECONDS)
@@ -248,55 +237,6 @@ def _end(
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-class _Interruptions:
-    """Holds interruptions back while a program starts and ends, and lets one through in between."""
-
-    def __init__(self) -> None:
-        self.held: list[int] = []
-        self._holds = True
-        self._before: dict[int, Any] = {}
-
-    def hold(self) -> None:
-        self._holds = True
-        if self._before or threading.current_thread() is not threading.main_thread():
-            return
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if callable(handler := signal.getsignal(number)):
-                self._before[number] = handler
-                signal.signal(number, self._handle)
-
-    def let_one_through(self) -> None:
-        self._holds = False
-        if self.held:
-            signal.raise_signal(self.held.pop(0))
-
-    def release(self) -> None:
-        """Restores the handlers, and passes on what was held."""
-        self._holds = True
-        try:
-            self._restore()
-        finally:
-            # A handler that is restored may interrupt the restoring of the others.
-            self._restore()
-        if self.held:
-            signal.raise_signal(self.held[0])
-
-    def _restore(self) -> None:
-        for number, handler in list(self._before.items()):
-            signal.signal(number, handler)
-            self._before.pop(number, None)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self._holds:
-            self.held.append(number)
-            return
-        try:
-            # The handler may call that of SIGINT, which is this one again.
-            self._before[number](number, frame)
-        finally:
-            self._holds = True
 
 
 def _with_descendants(pid: int) -> list[int]:

@@ -1,6 +1,5 @@
 """Makes invisible and control characters visible."""
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -26,11 +25,6 @@ def visible(text: str) -> str:
 def without_control_characters(text: str) -> str:
     """The text without such characters, and without escape sequences for terminals."""
     return _with_each(_SEQUENCES.sub("", text), lambda _: "")
-
-
-def escaped_in_json(text: str) -> str:
-    """The same JSON with such characters escaped."""
-    return _with_each(text, lambda letter: json.dumps(letter)[1:-1])
 
 
 def _with_each(text: str, change: Callable[[str], str]) -> str:

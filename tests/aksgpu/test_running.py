@@ -7,10 +7,7 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -178,68 +175,6 @@ def test_two_quick_signals_leave_no_process(notes: Path, monkeypatch: pytest.Mon
     finally:
         for pid in command_lines(str(notes)):
             os.kill(pid, signal.SIGKILL)
-
-
-@pytest.mark.parametrize("signals", [1, 2, 3])
-def test_signals_at_any_line_leave_nothing_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signals: int
-) -> None:
-    """Between a context manager and its body, and between two `finally`, nothing ended it."""
-    started: list[int] = []
-
-    class Noted(subprocess.Popen[bytes]):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            started.append(self.pid)
-
-    monkeypatch.setattr(subprocess, "Popen", Noted)
-    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)]
-    for first in count():
-        lines = signaled_lines(range(first, first + signals), Program(("sleep",), tmp_path))
-        alive = [pid for pid in started if Path(f"/proc/{pid}").exists()]
-        for pid in alive:
-            os.kill(pid, signal.SIGKILL)
-        assert not alive, f"signals from line {first} on"
-        assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGHUP)]
-        if lines <= first:
-            break
-    assert len(started) > 20
-
-
-def signaled_lines(at: range, program: Program) -> int:
-    """Runs a program that does not end by itself, with a signal before each of these lines."""
-    lines = 0
-
-    def line(_: FrameType, event: str, __: object) -> Any:
-        nonlocal lines
-        if event == "line":
-            lines += 1
-            if lines - 1 in at:
-                signal.raise_signal(signal.SIGINT)
-        return line
-
-    def call(frame: FrameType, *_: object) -> Any:
-        return line if frame.f_code.co_filename == running.__file__ else None
-
-    def trace_again(frame: FrameType | None, *_: object) -> None:
-        """A trace function that raises is taken out."""
-        if sys.gettrace() is None:
-            sys.settrace(call)
-            while frame:
-                if frame.f_code.co_filename == running.__file__:
-                    frame.f_trace = line
-                frame = frame.f_back
-
-    tracer, profiler = sys.gettrace(), sys.getprofile()
-    sys.setprofile(trace_again)
-    sys.settrace(call)
-    try:
-        with suppress(KeyboardInterrupt):
-            program.attempt_until(lambda _: True, "600", seconds=LIMIT)
-    finally:
-        sys.setprofile(profiler)
-        sys.settrace(tracer)
-    return lines
 
 
 def test_a_second_request_kills_the_process(notes: Path) -> None:
@@ -414,21 +349,3 @@ def test_signal_handlers_are_restored() -> None:
     with terminated_as_interrupted(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGTERM)
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
-
-
-def test_an_interruption_of_a_destructor_is_not_lost() -> None:
-    """Python printed a traceback of it, and the program went on."""
-    program = (
-        "import signal, threading\n"
-        "from aksgpu.running import terminated_as_interrupted\n"
-        "class Interrupted:\n"
-        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
-        "with terminated_as_interrupted():\n"
-        "    try:\n"
-        "        Interrupted()\n"
-        "        threading.Event().wait(600)\n"
-        "    except KeyboardInterrupt:\n"
-        "        print('interrupted')\n"
-    )
-    ended = Program((sys.executable, "-c"), ROOT).attempt(program)
-    assert (ended.out, ended.err) == ("interrupted\n", "")
