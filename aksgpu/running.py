@@ -3,7 +3,8 @@
 A program has its own session, so Ctrl-C in a terminal reaches only this process. When this process
 is interrupted, or a time limit ends, the program gets one SIGINT and time to end. A second
 interruption kills it and its children; so does the end of a grace period, if there is one. No
-program is signaled twice, and none keeps running.
+program is signaled twice, and none keeps running: Pulumi takes a second SIGINT for "stop at once",
+and leaves pending operations in the state.
 
 Only the standard library: `aksgpu.ci` runs without an installation.
 """
