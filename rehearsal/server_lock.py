@@ -1,7 +1,7 @@
 """The lock of a home: its holder is the home's server, or is about to start it.
 
 The operating system releases it when the holder ends, however it ends. The file has the holder's
-pid. A command hands the lock to the server that it starts, which a POSIX record lock does not allow.
+pid. A command hands the lock on to the server that it starts: a POSIX record lock could not be.
 """
 
 import contextlib
