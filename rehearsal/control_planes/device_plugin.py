@@ -1,13 +1,11 @@
 """NVIDIA's device plugin on a node: it offers the devices that it finds, waits, or exits.
 
-Modelled on its sources from 1.0.0-beta to v0.20. Its log lines are the original's, without time
-stamps.
+Modelled on the sources of v0.18, and on those from before 0.7, which had no settings. Its log lines
+are the original's, without time stamps.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from catalogue import quantities
@@ -18,7 +16,6 @@ from catalogue.device_plugin import (
     NO_STRATEGY,
     PREFIX,
     SHARED,
-    Version,
     version_of,
 )
 from rehearsal.control_planes import config_maps, gpus, plugin_settings
@@ -26,14 +23,17 @@ from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Line, Run
 from rehearsal.control_planes.desired_state import DesiredPool
 from rehearsal.control_planes.gpus import Hardware
-from rehearsal.control_planes.plugin_config import VERSION, Sharing
-from rehearsal.control_planes.plugin_settings import ReadFile, Settings, SettingsError
+from rehearsal.control_planes.plugin_settings import (
+    SINGLE,
+    ReadFile,
+    Settings,
+    SettingsError,
+    Sharing,
+)
 
 Json = dict[str, Any]
 
-SINGLE, MIXED = "single", "mixed"
 _SOCKETS = "/var/lib/kubelet/device-plugins"
-
 _STARTING = (
     "Starting NVIDIA Device Plugin",
     f"Starting FS watcher for {_SOCKETS}",
@@ -41,50 +41,38 @@ _STARTING = (
     "Starting Plugins.",
     "Loading configuration.",
 )
-_NOTHING_FOUND = "No devices found. Waiting indefinitely."
-_ASKS_FOR_RUNTIME = "If this is a GPU node, did you set the docker default runtime to `nvidia`?"
-_ASKS_FOR_TOOLKIT = "If this is a GPU node, did you configure the NVIDIA Container Toolkit?"
 _SITE = "https://github.com/NVIDIA/k8s-device-plugin"
 _ADVICE = (
     f"You can check the prerequisites at: {_SITE}#prerequisites",
     f"You can learn how to set the runtime at: {_SITE}#quick-start",
 )
-_ADVICE_ON_NODES = (
+# Without a driver or a GPU: it cannot tell these apart.
+_NOTHING_THERE = (
+    "Incompatible strategy detected auto",
+    "If this is a GPU node, did you configure the NVIDIA Container Toolkit?",
+    *_ADVICE,
     "If this is not a GPU node, you should set up a toleration or nodeSelector to only deploy this "
-    "plugin on GPU nodes"
+    "plugin on GPU nodes",
 )
-_NO_LIBRARY = "could not load NVML library"
-_STARTS = "error starting plugins: "
-_GETS = f"{_STARTS}error getting plugins: "
-_MANAGES = f"{_GETS}unable to create plugins: failed to construct resource managers: "
-
-
-# The log of a plugin without a driver or GPU (it cannot tell these apart), and its error when it
-# exits: by the first version that has them, newest first.
-_NO_NVML = (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME)
-_NO_DISCOVERY = ("Incompatible strategy detected auto", _ASKS_FOR_TOOLKIT)
-_NO_PLATFORM = ("Incompatible platform detected", _ASKS_FOR_TOOLKIT)
-_WITHOUT_DRIVER = (
-    ((0, 20), _NO_NVML, f"{_MANAGES}nvml init failed: {_NO_LIBRARY}"),
-    ((0, 16), _NO_DISCOVERY, f"{_MANAGES}invalid device discovery strategy"),
-    ((0, 13), _NO_PLATFORM, f"{_GETS}platform detection failed"),
-    (CAN_FAIL, _NO_NVML, f"failed to initialize NVML: {_NO_LIBRARY}"),
+_NOTHING_THERE_BEFORE = (
+    "Loading NVML",
+    "Failed to initialize NVML: could not load NVML library.",
+    "If this is a GPU node, did you set the docker default runtime to `nvidia`?",
+    *_ADVICE,
 )
-# Since this version a plugin with FAIL_ON_INIT_ERROR=false logs that it waits.
-_SAYS_THAT_IT_WAITS: Version = (0, 13)
-# The error of a plugin without the permission to see MIG slices, by strategy.
-_NOT_PERMITTED: Mapping[str, str] = MappingProxyType(
-    {
-        SINGLE: f"{_MANAGES}error building device map: error building device map from "
-        "config.resources: error building MIG device map: error visiting devices: error visiting "
-        "device: error visiting device: error visiting MIG device: error getting MIG profile for "
-        "MIG device at index '(0, 0)': error getting parent memory info: Insufficient Permissions",
-        MIXED: f"{_STARTS}unable to add default resources to config: error visiting devices: error "
-        "visiting device: error visiting device: error getting device memory info: Insufficient "
-        "Permissions",
-    }
+_GETS = "error starting plugins: error getting plugins: unable to create plugins: "
+_NO_MANAGER = f"{_GETS}failed to construct resource managers: "
+_NO_DRIVER = f"{_NO_MANAGER}invalid device discovery strategy"
+_NOT_PERMITTED = (
+    f"{_NO_MANAGER}error building device map: error building MIG device map: error visiting "
+    "device: Insufficient Permissions"
 )
-_STRATEGIES = (NO_STRATEGY, SINGLE, MIXED)
+# It asks for ever: no node of the rehearsal has the MPS control daemon.
+_WAITS_FOR_MPS = (
+    "Failed to start plugin: error waiting for MPS daemon: error checking MPS daemon health: "
+    "failed to send command to MPS daemon: exit status 1",
+    "Failed to start one or more plugins. Retrying in 30s...",
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +88,11 @@ class Outcome:
 
 
 class _FailedError(Exception):
-    """The plugin exits; the message is its last line."""
+    """The plugin exits; the message is its last line, after `lines`."""
+
+    def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.lines = lines
 
 
 class Plugins:
@@ -147,80 +139,31 @@ def outcome(
     container: Json, environment: Mapping[str, str], hardware: Hardware, read_file: ReadFile
 ) -> Outcome:
     """Returns the outcome of a plugin that starts on a node now."""
-    version = version_of(container["image"])
-    if version < CAN_FAIL:
-        return _without_settings(hardware)
-    lines: list[str] = []
+    if version_of(container["image"]) < CAN_FAIL:
+        offers = {GPU: hardware.gpus} if hardware.gpus else {}
+        return Outcome(tuple(_registered(offers)) or _NOTHING_THERE_BEFORE, offers)
     try:
-        arguments = plugin_settings.arguments(container, version)
-        lines += _STARTING
-        settings = plugin_settings.settings(version, arguments, environment, read_file)
-        lines += _warnings(settings)
-        _validate(settings)
-        lines.append(f"Running with config:\n{_logged_config(settings)}")
+        settings = plugin_settings.settings(container, environment, read_file)
         may_look = _may_look_at_slices(container, environment)
-        offers = _devices_offered(version, settings, hardware, may_look, lines)
+        return _started(settings, hardware, may_look=may_look)
     except (_FailedError, SettingsError) as reason:
-        return Outcome((*lines, str(reason)), exit_code=1)
-    return Outcome((*lines, *_registered(offers)), offers, _one_at_most(settings.sharing, offers))
+        lines = reason.lines if isinstance(reason, _FailedError) else ()
+        return Outcome((*_STARTING, *lines, str(reason)), exit_code=1)
 
 
-def _without_settings(hardware: Hardware) -> Outcome:
-    """Returns the outcome of a plugin of 2018, which had no settings."""
+def _started(settings: Settings, hardware: Hardware, *, may_look: bool) -> Outcome:
     if not hardware.gpus:
-        return Outcome(("Loading NVML", *_NO_NVML, *_ADVICE))
-    offers = {GPU: hardware.gpus}
-    return Outcome(("Loading NVML", "Fetching devices.", *_registered(offers)), offers)
-
-
-def _validate(settings: Settings) -> None:
-    before = f"{_STARTS}unable to validate flags: "
-    if settings.config.mps:
-        if settings.mig_strategy == MIXED:
-            raise _FailedError(f"{before}using --mig-strategy=mixed is not supported with MPS")
-        if not settings.mps_root:
-            raise _FailedError(f"{before}using MPS requires --mps-root to be specified")
-    if settings.mig_strategy not in _STRATEGIES:
-        raise _FailedError(f"{before}unknown MIG strategy: {settings.mig_strategy}")
-
-
-def _devices_offered(
-    version: Version, settings: Settings, hardware: Hardware, may_look: bool, lines: list[str]
-) -> dict[str, int]:
-    """Returns the number of devices by resource name; appends to the log lines."""
-    if not hardware.gpus:
-        _without_driver(version, settings, lines)
-        return {}
-    is_divided = hardware.slices is not None and settings.mig_strategy != NO_STRATEGY
-    if is_divided and not may_look:
-        raise _FailedError(_NOT_PERMITTED[settings.mig_strategy])
-    devices = _devices(settings.mig_strategy, hardware)
-    if settings.config.mps:
-        if is_divided:
-            raise _FailedError(
-                f"{_GETS}unable to create plugins: failed to create plugin: sharing using MPS is "
-                "not supported for MIG devices"
-            )
-        # It retries for ever: no node of the rehearsal has the MPS control daemon.
-        lines += (
-            "Failed to start plugin: error waiting for MPS daemon: error checking MPS daemon "
-            "health: failed to send command to MPS daemon: exit status 1",
-            "Failed to start one or more plugins. Retrying in 30s...",
-        )
-        return {}
-    return _shared(devices, settings.sharing)
-
-
-def _without_driver(version: Version, settings: Settings, lines: list[str]) -> None:
-    candidates = (
-        (messages, reason) for since, messages, reason in _WITHOUT_DRIVER if version >= since
-    )
-    messages, reason = next(candidates)
-    lines += (*messages, *_ADVICE, _ADVICE_ON_NODES)
-    if settings.fails_on_init_error:
-        raise _FailedError(reason)
-    if version >= _SAYS_THAT_IT_WAITS:
-        lines.append(_NOTHING_FOUND)
+        if settings.fails_on_init_error:
+            raise _FailedError(_NO_DRIVER, _NOTHING_THERE)
+        waits = "No devices found. Waiting indefinitely."
+        return Outcome((*_STARTING, *_NOTHING_THERE, waits))
+    if hardware.slices and settings.mig_strategy != NO_STRATEGY and not may_look:
+        raise _FailedError(_NOT_PERMITTED)
+    if settings.uses_mps:
+        return Outcome((*_STARTING, *_WAITS_FOR_MPS))
+    offers = _shared(_devices(settings.mig_strategy, hardware), settings.time_slicing)
+    one_at_most = _one_at_most(settings.time_slicing, offers)
+    return Outcome((*_STARTING, *_registered(offers)), offers, one_at_most)
 
 
 def _devices(strategy: str, hardware: Hardware) -> dict[str, int]:
@@ -238,15 +181,15 @@ def _shared(devices: Mapping[str, int], sharing: Sharing | None) -> dict[str, in
     offers: dict[str, int] = {}
     for name, count in devices.items():
         replicas = sharing.replicas.get(name)
-        offered = name + SHARED if replicas and sharing.renames else name
+        offered = name + SHARED if replicas and sharing.rename_by_default else name
         offers[offered] = count * (replicas or 1)
     return offers
 
 
 def _one_at_most(sharing: Sharing | None, offers: Mapping[str, int]) -> frozenset[str]:
-    if sharing is None or not sharing.fails_beyond_one:
+    if sharing is None or not sharing.fail_requests_greater_than_one:
         return frozenset()
-    shared = {name + SHARED if sharing.renames else name for name in sharing.replicas}
+    shared = {name + SHARED if sharing.rename_by_default else name for name in sharing.replicas}
     return frozenset(shared & offers.keys())
 
 
@@ -274,41 +217,6 @@ def _may_look_at_slices(container: Json, environment: Mapping[str, str]) -> bool
     is_admin = ("SYS_ADMIN" in added or has_all) and "SYS_ADMIN" not in dropped
     asks = environment.get("NVIDIA_MIG_MONITOR_DEVICES") == "all"
     return bool(context.get("privileged")) or (is_admin and asks)
-
-
-def _warnings(settings: Settings) -> Iterable[str]:
-    if settings.config.has_resources:
-        yield "Customizing the 'resources' field is not yet supported in the config. Ignoring..."
-    config = settings.config
-    for where, sharing in (("timeSlicing", config.time_slicing), ("mps", config.mps)):
-        for name in sharing.ignored if sharing else ():
-            verb = "Setting" if name == "rename" else "Customizing"
-            yield (
-                f"{verb} the '{name}' field in sharing.{where}.resources is not yet supported in "
-                "the config. Ignoring..."
-            )
-
-
-def _logged_config(settings: Settings) -> str:
-    """Returns the settings as the plugin logs them, as far as the rehearsal has them."""
-    config: Json = {
-        "version": VERSION,
-        "flags": {
-            "migStrategy": settings.mig_strategy,
-            "failOnInitError": settings.fails_on_init_error,
-            "mpsRoot": settings.mps_root,
-        },
-    }
-    if sharing := settings.sharing:
-        config["sharing"] = {
-            "mps" if settings.config.mps else "timeSlicing": {
-                "renameByDefault": sharing.renames,
-                "resources": [
-                    {"name": name, "replicas": count} for name, count in sharing.replicas.items()
-                ],
-            }
-        }
-    return json.dumps(config, indent=2)
 
 
 def _registered(offers: Mapping[str, int]) -> Iterable[str]:

@@ -1,68 +1,103 @@
-"""The settings of NVIDIA's device plugin, from its version, arguments, environment and file."""
+"""The settings of NVIDIA's device plugin: from its arguments, its environment and its file."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from catalogue import device_plugin
-from catalogue.device_plugin import NO_STRATEGY, Version
-from rehearsal.control_planes import plugin_config
-from rehearsal.control_planes.plugin_config import Config, ConfigError, Sharing
+from catalogue.device_plugin import NO_STRATEGY, PREFIX
 
 Json = dict[str, Any]
 # Returns the text of a file in the container; None if there is no such file.
 ReadFile = Callable[[str], str | None]
 
-# Newer than all versions.
-_UNKNOWN: Version = (1000, 0)
-# The plugin's arguments by the version that added them, as of v0.20.
-_BROUGHT: Mapping[Version, tuple[str, ...]] = {
-    (0, 7): ("mig-strategy", "fail-on-init-error", "pass-device-specs", "device-list-strategy"),
-    (0, 8): ("nvidia-driver-root",),
-    (0, 9): ("device-id-strategy",),
-    (0, 12): ("config-file",),
-    (0, 13): ("gds-enabled", "mofed-enabled"),
-    (0, 14): ("cdi-annotation-prefix", "nvidia-ctk-path", "container-driver-root"),
-    (0, 15): ("mps-root",),
-    (0, 16): (
-        "driver-root",
-        "dev-root",
-        "nvidia-dev-root",
-        "nvidia-cdi-hook-path",
-        "driver-root-ctr-path",
-        "device-discovery-strategy",
-    ),
-    (0, 17): ("kubelet-socket", "imex-channel-ids", "imex-required"),
-    (0, 18): ("gdrcopy-enabled",),
-    (0, 19): ("cdi-feature-flags",),
-    (0, 20): ("shared-devices-allocation-policy", "cdi-disable-hooks"),
-}
-_ARGUMENTS: Mapping[str, Version] = MappingProxyType(
-    {name: version for version, names in _BROUGHT.items() for name in names}
-)
-# Arguments without a value.
+SINGLE, MIXED = "single", "mixed"
+_STRATEGIES = (NO_STRATEGY, SINGLE, MIXED)
+# The arguments of v0.18, of which these have no value.
 _SWITCHES = frozenset(
     {
         "fail-on-init-error",
-        "pass-device-specs",
-        "gds-enabled",
-        "mofed-enabled",
         "gdrcopy-enabled",
+        "gds-enabled",
         "imex-required",
+        "mofed-enabled",
+        "pass-device-specs",
     }
 )
-_READS_ENVIRONMENT: Version = (0, 9)
-_NOT_PARSED = (
-    "error starting plugins: unable to load config: unable to finalize config: "
-    "unable to parse config file: "
-)
+_ARGUMENTS = _SWITCHES | {
+    "cdi-annotation-prefix",
+    "config-file",
+    "container-driver-root",
+    "dev-root",
+    "device-discovery-strategy",
+    "device-id-strategy",
+    "device-list-strategy",
+    "driver-root",
+    "driver-root-ctr-path",
+    "imex-channel-ids",
+    "kubelet-socket",
+    "mig-strategy",
+    "mps-root",
+    "nvidia-cdi-hook-path",
+    "nvidia-ctk-path",
+    "nvidia-dev-root",
+    "nvidia-driver-root",
+}
+_NOT_LOADED = "error starting plugins: unable to load config: unable to finalize config: "
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_FALSE = frozenset({"", "0", "f", "F", "FALSE", "false", "False"})
 
 
 class SettingsError(Exception):
-    """The plugin does not accept its settings; the reason is in its own words."""
+    """The plugin does not accept its settings."""
+
+
+def _full_name(name: str) -> str:
+    return name if name.startswith(PREFIX) else PREFIX + name
+
+
+class _Part(BaseModel):
+    """A part of the configuration file; what it has beyond this is ignored."""
+
+    model_config = ConfigDict(alias_generator=to_camel, strict=True, frozen=True)
+
+
+class _Resource(_Part):
+    name: Annotated[str, AfterValidator(_full_name)]
+    replicas: Annotated[int, Field(ge=2)]
+
+
+class Sharing(_Part):
+    """How devices are shared; `replicas` of each, by resource name."""
+
+    resources: Annotated[list[_Resource], Field(min_length=1)]
+    rename_by_default: bool = False
+    # Whether a container gets one replica at most.
+    fail_requests_greater_than_one: bool = False
+
+    @property
+    def replicas(self) -> dict[str, int]:
+        return {resource.name: resource.replicas for resource in self.resources}
+
+
+class _Flags(_Part):
+    mig_strategy: str | None = None
+    fail_on_init_error: bool | None = None
+
+
+class _Kinds(_Part):
+    time_slicing: Sharing | None = None
+    mps: Sharing | None = None
+
+
+class _Config(_Part):
+    version: Literal["v1"] = "v1"
+    flags: _Flags = _Flags()
+    sharing: _Kinds = _Kinds()
 
 
 @dataclass(frozen=True)
@@ -71,16 +106,33 @@ class Settings:
 
     mig_strategy: str
     fails_on_init_error: bool
-    mps_root: str
-    config: Config
-
-    @property
-    def sharing(self) -> Sharing | None:
-        """The effective kind of sharing: MPS comes before time slicing."""
-        return self.config.mps or self.config.time_slicing
+    time_slicing: Sharing | None
+    uses_mps: bool
 
 
-def arguments(container: Json, version: Version) -> dict[str, str]:
+def settings(container: Json, environment: Mapping[str, str], read_file: ReadFile) -> Settings:
+    """Returns the effective settings: arguments override the environment, and that the file."""
+    given = {
+        name: environment[variable]
+        for name in _ARGUMENTS
+        if (variable := name.replace("-", "_").upper()) in environment
+    } | _arguments(container)
+    config = _config(given["config-file"], read_file) if given.get("config-file") else _Config()
+    strategy = given.get("mig-strategy", config.flags.mig_strategy or NO_STRATEGY)
+    if strategy not in _STRATEGIES:
+        raise SettingsError(
+            f"error starting plugins: unable to validate flags: unknown MIG strategy: {strategy}"
+        )
+    fails = config.flags.fail_on_init_error
+    if "fail-on-init-error" in given:
+        fails = _switch("fail-on-init-error", given["fail-on-init-error"])
+    # By default it fails.
+    return Settings(
+        strategy, fails is not False, config.sharing.time_slicing, config.sharing.mps is not None
+    )
+
+
+def _arguments(container: Json) -> dict[str, str]:
     """Returns the arguments by name; as in every Go program, they end at the first non-flag."""
     words = _words(container)
     arguments: dict[str, str] = {}
@@ -88,7 +140,7 @@ def arguments(container: Json, version: Version) -> dict[str, str]:
         if not word.startswith("-") or word in ("-", "--"):
             break
         name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
-        if version < _ARGUMENTS.get(name, _UNKNOWN):
+        if name not in _ARGUMENTS:
             raise SettingsError(f"flag provided but not defined: -{name}")
         text: str | None = value
         if not has_value:
@@ -99,87 +151,6 @@ def arguments(container: Json, version: Version) -> dict[str, str]:
     return arguments
 
 
-def settings(
-    version: Version,
-    arguments: Mapping[str, str],
-    environment: Mapping[str, str],
-    read_file: ReadFile,
-) -> Settings:
-    """Returns the effective settings: arguments override the environment, and that the file."""
-    sources = _Sources(version, arguments, environment)
-    config = Config()
-    if path := sources.text("config-file"):
-        config = _config(path, read_file)
-    fails = sources.switch("fail-on-init-error")
-    if fails is None:
-        fails = config.fail_on_init_error
-    return Settings(
-        mig_strategy=_first(sources.text("mig-strategy"), config.mig_strategy, NO_STRATEGY),
-        # By default it fails.
-        fails_on_init_error=fails is not False,
-        mps_root=_first(sources.text("mps-root"), config.mps_root, ""),
-        config=config,
-    )
-
-
-@dataclass(frozen=True)
-class _Sources:
-    """The settings of a container that a version of the plugin reads."""
-
-    version: Version
-    arguments: Mapping[str, str]
-    environment: Mapping[str, str]
-
-    def text(self, name: str) -> str | None:
-        return self.arguments.get(name, self._variable(name))
-
-    def switch(self, name: str) -> bool | None:
-        variable = self._variable(name)
-        # An invalid variable is an error even beside an argument. An empty one means false.
-        of_variable = None if variable is None else False
-        if variable:
-            of_variable = _bool(
-                variable,
-                f'could not parse "{variable}" as bool value from environment variable '
-                f'"{_variable_of(name)}" for flag {name}: strconv.ParseBool: '
-                f'parsing "{variable}": invalid syntax',
-            )
-        argument = self.arguments.get(name)
-        if argument is None:
-            return of_variable
-        return _bool(argument, f'invalid boolean value "{argument}" for -{name}: parse error')
-
-    def _variable(self, name: str) -> str | None:
-        if self.version < max(_READS_ENVIRONMENT, _ARGUMENTS[name]):
-            return None
-        return self.environment.get(_variable_of(name))
-
-
-def _variable_of(name: str) -> str:
-    return name.replace("-", "_").upper()
-
-
-def _config(path: str, read_file: ReadFile) -> Config:
-    text = read_file(path)
-    if text is None:
-        reason = f"error opening config file: open {path}: no such file or directory"
-        raise SettingsError(_NOT_PARSED + reason)
-    try:
-        return plugin_config.parsed(text)
-    except ConfigError as error:
-        raise SettingsError(f"{_NOT_PARSED}error parsing config file: {error}") from error
-
-
-def _bool(text: str, reason: str) -> bool:
-    if text not in _TRUE | _FALSE:
-        raise SettingsError(reason)
-    return text in _TRUE
-
-
-def _first(*values: str | None) -> str:
-    return next(value for value in values if value is not None)
-
-
 def _words(container: Json) -> Iterator[str]:
     """Returns the command-line words after the plugin's program name."""
     if not container.get("command"):
@@ -188,3 +159,28 @@ def _words(container: Json) -> Iterator[str]:
     # Advances past the program name.
     any(word.rpartition("/")[2] == device_plugin.PROGRAM for word in words)
     return words
+
+
+def _config(path: str, read_file: ReadFile) -> _Config:
+    text = read_file(path)
+    if text is None:
+        raise SettingsError(
+            f"{_NOT_LOADED}unable to parse config file: error opening config file: open {path}: no "
+            "such file or directory"
+        )
+    try:
+        return _Config.model_validate(yaml.safe_load(text) or {})
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        reason = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise SettingsError(
+            f"{_NOT_LOADED}unable to parse config file: error parsing config file: {reason}"
+        ) from error
+
+
+def _switch(name: str, text: str) -> bool:
+    if text not in _TRUE | _FALSE:
+        raise SettingsError(f'invalid boolean value "{text}" for -{name}: parse error')
+    return text in _TRUE
