@@ -3,24 +3,17 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 from unittest import mock
 
 import pytest
 from google.protobuf import json_format, struct_pb2
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from aks_preview.aks_diff import aks_diff
-from aks_preview.aks_resource import as_others_left, emptied, require_nodes
-from aks_preview.aks_types import AKS_TYPES, AksType
-from aks_preview.equivalence import projected
+from aks_preview.aks_types import AKS_TYPES
 from aks_preview.features import FEATURE_INPUTS, FEATURE_TYPE
 from aks_preview.provider import AksPreview
 from provider_kit.provider import Recorded
-from provider_kit.serving import ProviderError
 from provider_kit.values import holds_unknown, plain_map
 from tests.aks_preview.odd.azure import CLUSTER, POOL, Answer, OddAzure, serving
 from tests.aks_preview.odd.clock import run
@@ -87,73 +80,6 @@ def test_odd_inputs_are_mistakes_or_valid(token: str, odd: Any, provider: AksPre
         plain = provider.plain(new)
         handler.diff(Recorded(old, old), plain)
         handler.diff(Recorded(plain, plain | old), old)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(0, 2) | st.sampled_from(["a", "", UNKNOWNS[0]]),
-    lambda inner: (
-        st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from(["a", "name", "enabled", "b/c"]), inner, max_size=2)
-    ),
-    max_leaves=6,
-)
-
-
-@settings(deadline=None)
-@given(st.data())
-def test_diff_accepts_any_state_and_any_inputs(data: st.DataObject) -> None:
-    with mock.patch.object(sys, "argv", [""]):
-        provider = AksPreview()
-    token = data.draw(st.sampled_from(sorted(AKS_TYPES)))
-    names = st.sampled_from(sorted(SHAPES[token].fields))
-    some = st.dictionaries(names, JSON, max_size=4)
-    ours = dict.fromkeys(AKS_TYPES[token].path_names, "a")
-    inputs, outputs, new = (provider.plain(sent(data.draw(some))) for _ in range(3))
-
-    provider.handler(token).diff(Recorded(inputs, outputs | ours), new)
-
-
-def followed(aks_type: AksType, live: dict[str, Any], known: Mapping[str, Any]) -> None:
-    """All that is done with what Azure answers."""
-    path = dict.fromkeys(aks_type.path_names, "a")
-    beside = {name: live.pop(name) for name in aks_type.envelope if name in live}
-    answer = {**beside, "id": aks_type.resource_id("s", path), "properties": live}
-    outputs = aks_type.outputs_of(answer, "2026")
-    actual, inputs = aks_type.inputs_of(outputs), {**known, **path}
-    for before in ({}, inputs, actual):
-        completed = emptied(aks_type.empty, before, inputs)
-        for is_finished in (True, False):
-            sent = as_others_left(completed, before, outputs, is_finished=is_finished)
-            aks_type.body(sent)
-        with suppress(ProviderError):
-            require_nodes(inputs, outputs)
-        aks_diff(aks_type, projected(aks_type.inputs, before, actual), outputs, inputs)
-    for name, value in actual.items():
-        aks_type.is_filled_in(name, value)
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [None, [None], {"a": None}, "text", True, [{"name": 7}, {"name": "a"}]],
-)
-@pytest.mark.parametrize("token", AKS_TYPES)
-def test_odd_values_from_azure_are_read_as_unset(token: str, odd: Any) -> None:
-    """An identity's null, and pools without names, failed each refresh and update of a cluster."""
-    aks_type = AKS_TYPES[token]
-    full = {"tags": {"a": "b"}, "agentPoolProfiles": [{"name": "a", "count": 1}], "count": 1}
-    inputs = {name: value for name, value in full.items() if name in aks_type.inputs.fields}
-    for live in inputs_with(token, odd):
-        followed(aks_type, {**live, "count": 1}, inputs)
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.data())
-def test_a_refresh_accepts_any_answer_of_azure(data: st.DataObject) -> None:
-    aks_type = AKS_TYPES[data.draw(st.sampled_from(sorted(AKS_TYPES)))]
-    names = st.sampled_from(["tags", "agentPoolProfiles", "count", "identity", "enableAutoScaling"])
-    live = data.draw(st.dictionaries(names, JSON, max_size=4))
-
-    followed(aks_type, live, {"tags": {"a": "b"}, "count": 1})
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 import datetime
 from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,12 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 from cryptography.x509.oid import NameOID
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from aks_preview.configuration import SETTINGS
 from provider_kit.configuration import Configuration
 from tests.aks_preview.odd import clock
 from tests.aks_preview.odd.azure import Answer, OddAzure, refusal, serving
-from tests.aks_preview.odd.driver import UNKNOWN, Driver, Outcome, driving, secret
+from tests.aks_preview.odd.driver import Driver, Outcome, driving
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_interrupts import SilentAzure, create
 from tests.waiting import until
@@ -378,39 +376,6 @@ def test_an_invalid_certificate_is_reported_without_a_traceback(tmp_path: Path) 
     for path in ("/nowhere", str(tmp_path), "a\0b"):
         error = created(OddAzure(), clientCertificatePath=path).error
         assert "clientCertificatePath cannot be read" in error
-
-
-ODD: list[Any] = [
-    "", " ", "a b", "x/y", "x?y", "#", "..", "[", "]", "[::1", "http://x", "https://", "https://[",
-    "ftp://x", "ü", "\0", "a\r\nb", "{}", "[]", "a" * 5000 + " ", "127.0.0.1:1", "127.0.0.1:99999",
-    UNKNOWN, 1.5, None, False, [], ["a"], {}, {"a": 1}, secret("a b"), secret(""),
-]  # fmt: skip
-# As a host these would be looked for in the network.
-WORDS: list[Any] = ["0", "no", "True", "null", "2026", 0]
-NAMES = st.sampled_from(sorted(SETTINGS.keys() - {"useMsi"}))
-ODDITIES = st.dictionaries(NAMES, st.sampled_from([*ODD, *WORDS]), max_size=4)
-
-
-@given(oddities=ODDITIES)
-@settings(max_examples=40, deadline=None)
-def test_odd_settings_are_reported_by_key_or_in_one_sentence(oddities: dict[str, Any]) -> None:
-    assume(oddities.get("metadataHost") not in WORDS)
-    azure = OddAzure()
-
-    async def configured() -> None:
-        async with serving(azure), AsyncExitStack() as driven:
-            # No setting leads to the public cloud.
-            environment = driven.enter_context(pytest.MonkeyPatch.context())
-            environment.setenv("ARM_METADATA_HOSTNAME", azure.url.removeprefix("https://"))
-            provider = await driven.enter_async_context(driving(azure, **oddities))
-            checked = await provider.ask("CheckConfig", urn="urn", news=oddities)
-            assert {failure.property for failure in checked.failures} <= oddities.keys()
-            outcome = await provider.create(POOL_INPUTS)
-            assert "Traceback" not in outcome.error
-            assert "provider_kit" not in outcome.error
-            assert not outcome.reasons
-
-    clock.run(configured())
 
 
 IMPOSSIBLE: dict[str, list[Any]] = {

@@ -1,16 +1,14 @@
 """The workflows' check, as `make lint` calls it."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from engine.actionlint import SOURCE
 from engine.versions import ACTIONLINT
 from tests.bench import ROOT
+from tests.go import NEEDS_GO
 
 BROKEN = """
 on: push
@@ -40,7 +38,7 @@ def test_go_mod_names_the_version() -> None:
     assert re.findall(r"rhysd/actionlint v(\S+)", text) == [ACTIONLINT]
 
 
-@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+@NEEDS_GO
 def test_finds_mistakes_in_a_workflow_and_its_scripts(tmp_path: Path) -> None:
     workflow = tmp_path / "broken.yml"
     workflow.write_text(BROKEN)

@@ -15,9 +15,10 @@ import pytest
 
 from engine.build import ModuleFile, Target, build
 from engine.errors import EngineUnavailableError, SourceUnavailableError
+from tests.go import NEEDS_GO
 from tests.waiting import PATIENCE, until
 
-pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+pytestmark = NEEDS_GO
 
 # Stands for `go`: notes each build, with its process id and how many compiled packages it finds.
 # A build waits for as long as it is held.

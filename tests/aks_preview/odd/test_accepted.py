@@ -34,29 +34,17 @@ _BODIES: list[Any] = [
     b"",
     b"\xff\xfe\x00",
     "null",
-    "true",
-    "7",
     '"a text"',
     "[]",
-    "{}",
     "{",
     "<html><title>Bad gateway</title></html>",
-    "[" * 2000,
-    '{"id": ' + "[" * 90 + "]" * 90 + "}",
     {"id": None},
     {"id": f"{POOL}2"},
-    {"id": [POOL]},
     {"id": POOL, "properties": []},
-    {"id": POOL, "properties": "a text"},
     {"id": POOL, "properties": {"provisioningState": ["Succeeded"]}},
-    {"id": POOL, "properties": {"provisioningState": "Succeeded", "count": float("nan")}},
-    f'{{"id": "{POOL}", "properties": {{"count": 1e999}}}}',
-    f'{{"id": "{POOL}", "properties": {{"count": {"9" * 400}}}}}',
-    f'{{"id": "{POOL}", "name": "\\ud800"}}',
     {"status": None},
     {"status": "Failed"},
     {"status": "Canceled", "error": None},
-    {"status": {"code": "Failed"}},
     {"error": "a text"},
     {"error": {"code": None, "message": None, "details": [None, {}]}},
 ]
@@ -64,11 +52,7 @@ _RETRY_AFTER = [
     "Wed, 21 Oct 2099 07:28:00 GMT",
     "Wed, 21 Oct 2015 07:28:00 GMT",
     "0",
-    "0.5",
     "-1",
-    "1e9",
-    "inf",
-    "nan",
     "soon",
     "",
 ]
@@ -93,7 +77,6 @@ _HEADERS = st.fixed_dictionaries(
 )
 
 
-_NO = {"error": {"code": "No", "message": "No."}}
 _REFUSALS = [400, 403, 404, 407, 409, 429, 401, 402, 405, 410, 412, 413, 422, 424, 431, 451, 499]
 
 
@@ -167,7 +150,6 @@ ANY_STATUS = odd(
 A_FEW = settings(
     max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-MANY = settings(A_FEW, max_examples=60, derandomize=False)
 
 
 @A_FEW
@@ -180,13 +162,6 @@ def test_a_pool_is_kept_after_an_odd_answer_to_its_put(answer: Answer) -> None:
     kept("put", answer, for_ever=False)
 
 
-@pytest.mark.long
-@MANY
-@given(ACCEPTED)
-def test_a_pool_is_kept_after_any_answer_to_its_put(answer: Answer) -> None:
-    kept("put", answer, for_ever=False)
-
-
 @A_FEW
 @given(st.sampled_from(["poll", "get"]), ANY_STATUS, st.booleans())
 @example("poll", Answer(410, b""), True)
@@ -194,15 +169,6 @@ def test_a_pool_is_kept_after_any_answer_to_its_put(answer: Answer) -> None:
 @example("get", Answer(200, "null"), True)
 @example("get", refusal(404, "ResourceNotFound", "gpu is not there"), True)
 def test_a_pool_is_kept_after_odd_answers_to_its_polls(
-    phase: str, answer: Answer, for_ever: bool
-) -> None:
-    kept(phase, answer, for_ever=for_ever)
-
-
-@pytest.mark.long
-@MANY
-@given(st.sampled_from(["poll", "get"]), ANY_STATUS, st.booleans())
-def test_a_pool_is_kept_after_any_answers_to_its_polls(
     phase: str, answer: Answer, for_ever: bool
 ) -> None:
     kept(phase, answer, for_ever=for_ever)
@@ -301,42 +267,6 @@ def test_a_redirected_request_does_not_adopt_the_resource_of_another_client(
     outcome = exchanged(azure, create)
 
     assert (outcome.id, "exists already" in outcome.error) == ("", True), outcome.error
-
-
-@pytest.mark.parametrize("status", some_fast([307, 300, 304, 301, 302, 303, 305, 308, 399], 3))
-def test_a_redirect_without_a_target_creates_no_resource(status: int) -> None:
-    azure = OddAzure()
-    azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 5}})
-    azure.bend("look", refusal(404, "NotFound"))
-    azure.bend("put", for_ever=Answer(status, b"", is_done=False))
-
-    assert exchanged(azure, create).id == ""
-
-
-@pytest.mark.parametrize(
-    "url", some_fast(["https://[bad", "https://[::1", "https://h:port/", "//[", "\\"], 1)
-)
-@pytest.mark.parametrize("header", ["Location", OPERATION])
-@pytest.mark.parametrize("phase", ["look", "put", "poll", "get", "delete", "delete poll", "gone"])
-def test_an_invalid_location_is_no_internal_error(phase: str, header: str, url: str) -> None:
-    """What stands in a header was read as a URL before anybody wanted one."""
-    azure = OddAzure()
-    accepted = {"delete": 202, "put": 201, "poll": 202, "delete poll": 202}
-    status = accepted.get(phase, 200)
-    body = {"id": POOL, "properties": {"count": 1}} if status in (200, 201) else b""
-    azure.bend(phase, Answer(404 if phase == "look" else status, body, {header: url}))
-    if phase == "look":
-        azure.bend(phase, Answer(404, refusal(404, "NotFound").body, {header: url}))
-
-    async def live(provider: Driver) -> Outcome:
-        made = await create(provider)
-        ended = await provider.delete(POOL, POOL_INPUTS, seconds=50)
-        for outcome in (made, ended):
-            assert "Internal error" not in outcome.error
-        assert not any("Internal error" in message for message in provider.log)
-        return made
-
-    assert exchanged(azure, live).id == POOL
 
 
 @pytest.mark.parametrize("phase", ["put", "poll", "get", "delete", "delete poll", "gone"])
@@ -458,27 +388,6 @@ def test_a_provider_that_is_not_registered_is_registered_and_waited_for(
         puts = [made.headers for made in azure.requests if made.phase == "put"]
         assert [headers["If-None-Match"] for headers in puts] == ["*", "*"]
         assert len({headers["x-ms-client-request-id"] for headers in puts}) == 2
-
-
-@A_FEW
-@given(st.sampled_from(["provider", "register provider"]), ANY_STATUS)
-@example("provider", Answer(200, "<html>"))
-@example("provider", Answer(200, {"registrationState": ["Registered"]}))
-@example("provider", Answer(200, "[]"))
-@example("provider", REGISTERING)
-@example("provider", UNREGISTERED)
-@example("register provider", UNREGISTERED)
-@example("register provider", Answer(403, {"error": {"code": "AuthorizationFailed"}}))
-def test_an_odd_answer_about_a_provider_is_no_internal_error(phase: str, answer: Answer) -> None:
-    """The SDK's own registration of providers knew no odd answer, and asked in silence."""
-    azure = OddAzure()
-    azure.bend("put", UNREGISTERED)
-    azure.bend(phase, for_ever=answer)
-
-    outcome = exchanged(azure, create)
-
-    assert "Internal error" not in outcome.error
-    assert outcome.id == ("" if outcome.error else POOL)
 
 
 def test_a_provider_that_stays_unregistered_is_registered_once() -> None:

@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.aks_preview.odd.azure import (
     CLUSTER,
@@ -18,7 +16,7 @@ from tests.aks_preview.odd.azure import (
     refusal,
 )
 from tests.aks_preview.odd.driver import CLUSTER_TYPE, POOL_TYPE, Driver, Outcome
-from tests.aks_preview.odd.test_accepted import A_FEW, exchanged, some_fast
+from tests.aks_preview.odd.test_accepted import exchanged, some_fast
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 CLUSTER_INPUTS = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
@@ -101,21 +99,6 @@ def test_a_refused_deletion_reports_azures_reason() -> None:
 
     assert (outcome.id, "gave no reason" in outcome.error) == (POOL, False)
     assert "SubscriptionNotFound: There is no such one." in outcome.error
-
-
-@A_FEW
-@given(
-    st.dictionaries(
-        st.sampled_from(["code", "message", "error", "details"]),
-        st.recursive(st.none() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=2)),
-    )
-    | st.text(max_size=20)
-)
-def test_a_404_with_an_unknown_body_is_an_error(body: Any) -> None:
-    azure = there(POOL)
-    azure.bend("look", for_ever=Answer(404, body))
-
-    assert read(azure).id == POOL
 
 
 @pytest.mark.long

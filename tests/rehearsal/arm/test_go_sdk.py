@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,11 @@ from engine.cache import engine_cache
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.faults import Faults
+from tests.go import NEEDS_GO
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 from tests.waiting import PATIENCE
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(shutil.which("go") is None, reason="needs Go"),
-]
+pytestmark = [pytest.mark.long, NEEDS_GO]
 
 SOURCE = Path(__file__).with_name("go_sdk")
 V = f"?api-version={API_VERSION}"
