@@ -4,7 +4,6 @@ import csv
 import hashlib
 import http.server
 import io
-import socketserver
 import tarfile
 import threading
 from collections.abc import Iterator
@@ -91,24 +90,6 @@ def served(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[Site]:
         patch.setattr(pins, "TABLE", site.table)
         patch.setattr(download, "PAUSES", (0.0,) * 4)
         yield site
-        server.shutdown()
-        thread.join()
-
-
-@contextmanager
-def answering(answer: bytes) -> Iterator[str]:
-    """A site with the same bytes for whatever is asked; its address."""
-
-    class Handler(socketserver.BaseRequestHandler):
-        def handle(self) -> None:
-            with suppress(OSError):
-                self.request.recv(1 << 16)
-                self.request.sendall(answer)
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
         thread.join()
 

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import download, pins
+from engine import pins
 from engine.cache import machine, sole_use, user_cache
 from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
 from engine.progress import Progress, to_stderr
-from tests.engine.releases import Site, answering, served
+from tests.engine.releases import Site, served
 
 CONTENT = bytes(range(256)) * 20
 
@@ -128,42 +128,6 @@ def test_a_cached_file_that_a_crash_has_damaged_is_downloaded_again(
     pins.cached_path(pin, downloads).write_bytes(b"")
 
     assert fetch(pin, downloads, messages.append).read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize(
-    ("headers", "body", "error"),
-    [
-        (["Content-Length: many"], CONTENT, None),
-        (["Content-Length: " + "9" * 5000], CONTENT, None),
-        (["Content-Length: \N{SUPERSCRIPT TWO}"], CONTENT, None),
-        (["Content-Length: -5"], CONTENT, None),
-        (["Transfer-Encoding: chunked"], b"-5\r\nhello", SourceUnavailableError),
-        (["Transfer-Encoding: chunked"], b"zz\r\nhello", SourceUnavailableError),
-        ([], CONTENT * 100, SourceUnavailableError),
-        ([], CONTENT[1:], EngineUnavailableError),
-    ],
-)
-def test_an_odd_answer_is_an_error_of_its_site(
-    pin: Pin,
-    downloads: Path,
-    messages: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    headers: list[str],
-    body: bytes,
-    error: type[Exception] | None,
-) -> None:
-    """Some ended with a traceback, and an answer without an end filled the disk."""
-    monkeypatch.setattr(download, "_MOST_BYTES", len(CONTENT) * 50)
-    answer = "\r\n".join(["HTTP/1.1 200 OK", *headers, "", ""]).encode("latin-1") + body
-    with answering(answer) as address:
-        monkeypatch.setenv("AKS_GPU_KWOK_RELEASES", address)
-        if error is None:
-            assert fetch(pin, downloads, messages.append).read_bytes() == CONTENT
-        else:
-            with pytest.raises(error):
-                fetch(pin, downloads, messages.append)
-    assert sum(file.stat().st_size for file in downloads.iterdir()) <= len(CONTENT)
 
 
 @pytest.mark.parametrize(("status", "tries"), [(503, 5), (404, 1), (403, 1)])

@@ -17,7 +17,6 @@ from rehearsal import cloud
 from rehearsal.arm.home import Home
 from rehearsal.cloud import Cloud, CloudError
 from rehearsal.server_lock import holder
-from tests.processes import is_running
 from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE, until
 
@@ -118,35 +117,6 @@ def test_a_process_with_the_id_of_a_dead_server_is_not_killed(
     assert cloud.find(running.home) is None
     assert not cloud.stop(running.home)
     assert bystander.poll() is None
-
-
-@pytest.mark.long
-def test_a_process_whose_id_the_record_names_wrongly_is_not_killed(
-    start_cloud: Start, bystander: "subprocess.Popen[bytes]"
-) -> None:
-    """The process that its record names is left alone; the server itself is ended."""
-    running = start_cloud()
-    record_file = running.home / "server.json"
-    record = {**json.loads(record_file.read_text()), "pid": bystander.pid}
-    record_file.write_text(json.dumps(record))
-    assert cloud.stop(running.home)
-    assert bystander.poll() is None
-    until(lambda: not is_running(running.pid), "the server has ended")
-
-
-@pytest.mark.long
-def test_the_server_of_another_home_is_not_taken_for_ours(
-    tmp_path: Path, start_cloud: Start
-) -> None:
-    """Our authority does not vouch for it, whatever the record says."""
-    other = start_cloud()
-    ours = tmp_path / "ours"
-    cloud.start(ours)
-    cloud.stop(ours)
-    (ours / "server.json").write_text((other.home / "server.json").read_text())
-    assert cloud.find(ours) is None
-    assert not cloud.stop(ours)
-    assert cloud.find(other.home) == other
 
 
 def test_a_home_that_cannot_be_made_or_used_is_reported(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import resource
 import sqlite3
 import subprocess
@@ -27,15 +26,6 @@ from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until
 
 V = f"?api-version={API_VERSION}"
 CLUSTER = "/resourceGroups/kept/providers/Microsoft.ContainerService/managedClusters/kept"
-LONG = pytest.mark.long
-DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
-    "nothing": lambda *_: b"",
-    "a part": lambda content, dice: content[: dice.randrange(1, max(2, len(content)))],
-    "random bytes": lambda content, dice: dice.randbytes(max(1, len(content))),
-    "a spot": lambda content, dice: (
-        content[: len(content) // 2] + dice.randbytes(40) + content[len(content) // 2 + 40 :]
-    ),
-}
 
 
 @pytest.fixture
@@ -50,23 +40,6 @@ def filled(start_cloud: Callable[..., Cloud]) -> tuple[Path, dict[str, bytes], A
     (home / "offers.json").write_text("{}")
     cloud.stop(home)
     return home, {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()}, azure
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_the_server_starts_with_any_damaged_file(
-    filled: tuple[Path, dict[str, bytes], Azure], damage: str
-) -> None:
-    """A server died with a traceback, or every command did, and only a removal by hand helped."""
-    home, before, _ = filled
-    dice = random.Random(damage)  # noqa: S311
-    for name, content in before.items():
-        (home / name).write_bytes(DAMAGES[damage](content, dice))
-
-    again = Azure(cloud.start(home, era="article"))
-
-    assert again.call("GET", f"/resourceGroups{V}").status == 200
-    assert "Traceback" not in (home / "server.log").read_text(errors="replace")
 
 
 def test_the_clouds_state_survives_damage_to_other_files(
@@ -112,17 +85,6 @@ def test_a_transaction_on_a_full_disk_is_rolled_back(tmp_path: Path) -> None:
             arm.call("PUT", f"{name[: name.index('/providers')]}-z", body, "2025-04-01").status
             == 201
         )
-
-
-def test_a_failed_commit_is_rolled_back(tmp_path: Path) -> None:
-    with closing(Store(tmp_path / "arm.sqlite")) as store:
-        store.rows("PRAGMA foreign_keys = ON")
-        store.rows("CREATE TABLE a (id INTEGER PRIMARY KEY)")
-        store.rows("CREATE TABLE b (a INTEGER REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED)")
-        with pytest.raises(sqlite3.IntegrityError), store.transaction():
-            store.rows("INSERT INTO b VALUES (1)")
-        with store.transaction():
-            assert store.rows("SELECT * FROM b") == []
 
 
 def test_a_full_disk_is_reported_and_loses_no_data(start_cloud: Callable[..., Cloud]) -> None:

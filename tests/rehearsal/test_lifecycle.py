@@ -24,11 +24,10 @@ Start = Callable[..., Cloud]
 
 # A server that holds the lock, and does not come to serve.
 SILENT = """
-import pathlib, sys, time
+import os, pathlib, sys, time
 from rehearsal.server_lock import ServerLock
 lock = ServerLock.take(pathlib.Path(sys.argv[1]))
-if sys.argv[2] == "tells":
-    lock.write_pid(__import__("os").getpid())
+lock.write_pid(os.getpid())
 print("ready", flush=True)
 time.sleep(600)
 """
@@ -66,12 +65,12 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def silent(home: Path) -> Iterator[Callable[[str], int]]:
+def silent(home: Path) -> Iterator[Callable[[], int]]:
     started = []
 
-    def start(how: str) -> int:
+    def start() -> int:
         home.mkdir()
-        command = [sys.executable, "-c", SILENT, str(home / "server.lock"), how]
+        command = [sys.executable, "-c", SILENT, str(home / "server.lock")]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
         started.append(process)
         assert process.stdout is not None
@@ -113,12 +112,11 @@ def test_a_busy_server_is_not_started_a_second_time(
     assert start_cloud() == running
 
 
-@pytest.mark.parametrize("how", ["tells", "of an older version"])
 def test_a_starting_server_is_ended_before_its_home_is_removed(
-    home: Path, silent: Callable[[str], int], monkeypatch: pytest.MonkeyPatch, how: str
+    home: Path, silent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server takes a while until it answers; one of an older version does not say who it is."""
-    pid = silent(how)
+    """A server takes a while until it answers."""
+    pid = silent()
     (home / "server.json").write_text(f'{{"pid": {pid}}}')
     assert holder(home / "server.lock", pid) == pid
     monkeypatch.setattr(cloud, "START_SECONDS", 0.2)
@@ -165,18 +163,6 @@ def test_a_server_with_changed_code_is_restarted(
         "The rehearsal's server runs with another version of the code. Restarting it; its state is "
         "kept."
     ]
-
-
-def test_a_server_of_an_older_version_is_restarted(home: Path) -> None:
-    """Its record has no code, and its lock no number."""
-    first = cloud.start(home)
-    os.kill(first.pid, signal.SIGSTOP)
-    (home / "server.lock").write_text("")
-    record = (home / "server.json").read_text().replace('"code": "', '"code": "of-old')
-    (home / "server.json").write_text(record)
-    os.kill(first.pid, signal.SIGCONT)
-    again = cloud.start(home, say=lambda _: None)
-    assert again.url == first.url
 
 
 def test_another_time_scale_restarts_the_server(start_cloud: Start) -> None:

@@ -4,9 +4,6 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import settings as generated
-from hypothesis import strategies as st
 
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, PoolState, fits
@@ -55,63 +52,6 @@ def test_the_autoscaler_adds_the_nodes_that_pending_pods_need() -> None:
     assert count(pool(), [], [pod("1"), pod("1"), pod("1")]) == 1
     assert count(pool(), [], [pod(), pod()]) == 2
     assert count(pool(), [], [pod() for _ in range(9)]) == 3
-
-
-ODD = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.sampled_from(["", "1", "1e3", "100n", "1Pi", "1e1000000", "-1", "0x1", "many", "\u0663"]),
-)
-WORDS = st.sampled_from(
-    ["In", "NotIn", "Exists", "Gt", "Lt", "agentpool", "metadata.name", "", "a"]
-)
-ASKED = st.fixed_dictionaries(
-    {"key": WORDS, "operator": WORDS}, optional={"values": st.lists(ODD), "value": ODD}
-)
-TERMS = st.lists(
-    st.fixed_dictionaries({}, optional={"matchExpressions": st.lists(ASKED), "matchFields": ODD})
-)
-AMOUNTS = st.one_of(ODD, st.dictionaries(st.sampled_from(["cpu", "nvidia.com/gpu", ""]), ODD))
-ODD_SPECS = st.fixed_dictionaries(
-    {
-        "containers": st.lists(
-            st.fixed_dictionaries(
-                {"name": st.just("c"), "image": st.just("i")},
-                optional={
-                    "resources": st.one_of(
-                        ODD, st.fixed_dictionaries({"limits": AMOUNTS, "requests": AMOUNTS})
-                    )
-                },
-            ),
-            max_size=2,
-        )
-    },
-    optional={
-        "tolerations": st.one_of(ODD, st.lists(ASKED)),
-        "nodeSelector": AMOUNTS,
-        "affinity": TERMS.map(
-            lambda terms: {
-                "nodeAffinity": {
-                    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
-                }
-            }
-        ),
-    },
-)
-
-
-@generated(max_examples=60, deadline=None)
-@given(spec=ODD_SPECS, is_placed=st.booleans(), owners=ODD)
-def test_an_invalid_pod_does_not_affect_other_pods(
-    spec: dict[str, Any], is_placed: bool, owners: Any
-) -> None:
-    """A bound that was no number ended the scaling of all pools of the cluster."""
-    present = node()
-    odd = pod(node=present["metadata"]["name"] if is_placed else None)
-    odd["spec"] |= spec
-    odd["metadata"]["ownerReferences"] = owners
-    assert count(pool(count=1), [present], [odd, pod(), pod()]) >= 2
 
 
 def test_a_pod_larger_than_a_node_adds_no_node() -> None:

@@ -1,16 +1,10 @@
 """What the API server of a cluster refuses, or what nobody understands, harms nothing else."""
 
-import json
-import sqlite3
-from contextlib import closing
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from rehearsal.arm.home import Home
-from tests.rehearsal.arm.odd_bodies import NAMES, TEXTS, with_value
 from tests.rehearsal.control_planes.conftest import Body, Cluster, V
 from tests.waiting import TIMEOUT, until
 
@@ -77,22 +71,6 @@ def test_a_refusal_is_logged_once(today: Cluster, pool_name: str) -> None:
 
 def written(log: str, pool: str) -> list[str]:
     return [line for line in log.splitlines() if f"The pool {pool} of" in line]
-
-
-def test_an_unknown_pool_is_ignored(today: Cluster, pool_name: str) -> None:
-    """One such pool made the control planes of all clusters unreachable."""
-    put(today, pool_name)
-    [node] = today.names(pool_name)
-    key = f"{today.azure.subscription}{today.path}/agentPools/{pool_name}".lower()
-    with closing(sqlite3.connect(Home(today.azure.cloud.home).database)) as state, state:
-        row = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
-        body = with_value(json.loads(row[0]), ("properties", "gpuProfile", "nvidia"), "x")
-        state.execute("UPDATE resources SET body = ? WHERE key = ?", [json.dumps(body), key])
-    other = f"{pool_name}b"
-    assert put(today, other)["status"] == "Succeeded"
-    assert today.names(pool_name) == [node]
-    remove(today, other)
-    remove(today, pool_name)
 
 
 def is_cordoned(node: Body) -> bool:
@@ -163,41 +141,3 @@ def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_na
     assert ended(today, forced.headers["Azure-AsyncOperation"])["status"] == "Succeeded"
     assert today.names(pool_name) == []
     today.kubectl("delete", f"deployment/{pool_name}", f"pdb/{pool_name}")
-
-
-def test_too_many_labels_fail_the_operation(today: Cluster, pool_name: str) -> None:
-    labels = {f"label{number}": "a" * 60 for number in range(10_000)}
-    failed = put(today, pool_name, nodeLabels=labels)
-    assert (failed["status"], failed["error"]["code"]) == ("Failed", "NodesRefused")
-    remove(today, pool_name)
-
-
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(
-    labels=st.dictionaries(NAMES, TEXTS, max_size=2),
-    taints=st.lists(TEXTS | st.sampled_from(TWICE), max_size=3),
-    more=st.fixed_dictionaries(
-        {},
-        optional={
-            "maxPods": st.integers(10, 250),
-            "osDiskSizeGB": st.integers(0, 2048),
-            "mode": st.sampled_from(["System", "User"]),
-            "osType": st.sampled_from(["Linux", "Windows"]),
-            "gpuProfile": st.just({"driver": "None", "nvidia": {"managementMode": "Managed"}}),
-            "upgradeSettings": st.fixed_dictionaries({"maxSurge": TEXTS}),
-        },
-    ),
-)
-def test_any_labels_and_taints_end_the_operation(
-    today: Cluster, labels: dict[str, str], taints: list[str], more: dict[str, Any]
-) -> None:
-    body = {"properties": {**SIZE, "nodeLabels": labels, "nodeTaints": taints, **more}}
-    path = f"{today.path}/agentPools/any{V}"
-    reply = today.azure.call("PUT", path, body)
-    assert reply.status in (201, 400), reply
-    if reply.status == 201:
-        ended(today, reply.headers["Azure-AsyncOperation"])
-        remove(today, "any")
-    assert today.names("system")

@@ -16,7 +16,7 @@ import pytest
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins import launch, loaded
+from rehearsal.stand_ins import launch
 from tests.processes import children_of, command_lines, is_running
 from tests.rehearsal.conftest import FAST
 from tests.waiting import until
@@ -99,16 +99,6 @@ def test_changed_code_is_loaded_again(running: Cloud, changed: str) -> None:
         assert not is_running(before)
 
 
-def test_code_that_changes_during_loading_is_loaded_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, noted = tmp_path / "code.py", dict[Path, int]()
-    monkeypatch.setattr(loaded, "_sources", lambda: {file})
-    monkeypatch.setattr(loaded, "import_module", lambda _: file.touch())
-    loaded._load("any", noted)
-    assert noted[file] != loaded._version(file)
-
-
 @pytest.mark.long
 def test_a_client_that_disconnects_leaves_no_process(running: Cloud) -> None:
     """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
@@ -163,18 +153,6 @@ def test_a_keeper_that_does_not_answer_is_not_waited_for(
         silent.bind(launch.short_address(tmp_path / "socket", stack))
         silent.listen()
         assert launch._fork("azure_native", tmp_path / "socket") is None
-
-
-@pytest.mark.long
-def test_a_keeper_that_could_not_start_is_started_the_next_time(running: Cloud) -> None:
-    with plug_in(running):
-        os.kill(keeper(running), signal.SIGKILL)
-    records = running.home / "kubernetes" / "processes"
-    away = records.rename(records.with_name("away"))
-    with plug_in(running):
-        away.rename(records)
-    with plug_in(running):
-        assert keeper(running)
 
 
 @pytest.mark.long

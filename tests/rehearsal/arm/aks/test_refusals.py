@@ -98,31 +98,6 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "Only MIG1g, MIG2g, MIG3g, MIG4g and MIG7g are allowed.",
     ),
     (
-        "agentPool-gpuProfile-driver",
-        {"vmSize": T4, "gpuProfile": {"driver": "Nonsense"}},
-        "InvalidParameter",
-        "Only Install and None are allowed.",
-    ),
-    ("agentPool-kubeletDiskType", {"kubeletDiskType": "Ram"}, "InvalidParameter", "value Ram"),
-    ("agentPool-osDiskType", {"osDiskType": "Floppy"}, "InvalidParameter", "value Floppy"),
-    ("agentPool-osType", {"osType": "BeOS"}, "InvalidParameter", "Only Linux and Windows"),
-    ("agentPool-scaleDownMode", {"scaleDownMode": "Stop"}, "InvalidParameter", "value Stop"),
-    (
-        "agentPool-scaleSetEvictionPolicy",
-        {**SPOT, "scaleSetEvictionPolicy": "Ask"},
-        "InvalidParameter",
-        "Only Delete and Deallocate",
-    ),
-    ("agentPool-scaleSetPriority", {"scaleSetPriority": "Low"}, "InvalidParameter", "value Low"),
-    ("agentPool-type", {"type": "Machines"}, "InvalidParameter", "value Machines"),
-    ("agentPool-workloadRuntime", {"workloadRuntime": "banana"}, "InvalidParameter", "banana"),
-    (
-        "agentPool-upgradeSettings-undrainableNodeBehavior",
-        surge(undrainableNodeBehavior="Kill"),
-        "InvalidParameter",
-        "Only Cordon and Schedule",
-    ),
-    (
         "pool-local-dns-mode",
         {"localDNSProfile": {"mode": "banana"}},
         "InvalidParameter",
@@ -503,26 +478,6 @@ def test_preview_versions_have_their_own_rules(today: Azure) -> None:
     assert (refused.status, refused.body["code"]) == (400, "SystemPoolHasRestrictedTaint")
 
 
-@pytest.mark.parametrize(
-    ("cluster", "sent"),
-    [
-        ("overlay", SPOT),
-        ("overlay", {"vmSize": A100, "gpuInstanceProfile": "MIG3g", **label("team", "ml")}),
-        ("overlay", {**SYSTEM, "nodeTaints": ["CriticalAddonsOnly=true:NoSchedule"]}),
-        ("flat", WINDOWS),
-    ],
-)
-def test_an_answer_of_aks_is_accepted_as_a_request(today: Azure, cluster: str, sent: Sent) -> None:
-    """A spot pool came back with a surge, which AKS would have refused."""
-    name = f"b{unique('')[-5:]}"
-    assert put_pool(today, sent, name, cluster).status == 201
-    path = f"{CLUSTERS}/{cluster}/agentPools/{name}"
-    wait_until_made(today, path)
-    properties = today.call("GET", f"{path}{V}").body["properties"]
-    again = today.call("PUT", f"{path}{V}", {"properties": properties})
-    assert again.status == 200, again
-
-
 def test_a_pool_with_an_ephemeral_disk_is_not_set_to_deallocate(today: Azure) -> None:
     """`pool-deallocate-ephemeral` was taken at an update too: az aks nodepool update does it."""
     name = unique("p")
@@ -608,27 +563,6 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         {"": {"identity": {"type": "banana"}}},
         "InvalidParameter",
         "Only SystemAssigned, UserAssigned and None are allowed.",
-    ),
-    ("cluster-sku-name", {"": {"sku": {"name": "Odd"}}}, "InvalidParameter", "Base and Automatic"),
-    ("cluster-sku-tier", {"": {"sku": {"tier": "Gold"}}}, "InvalidParameter", "value Gold"),
-    ("cluster-supportPlan", {"supportPlan": "banana"}, "InvalidParameter", "KubernetesOfficial"),
-    (
-        "cluster-autoUpgradeProfile-upgradeChannel",
-        {"autoUpgradeProfile": {"upgradeChannel": "banana"}},
-        "InvalidParameter",
-        "rapid and node-image",
-    ),
-    (
-        "cluster-autoUpgradeProfile-nodeOSUpgradeChannel",
-        {"autoUpgradeProfile": {"nodeOSUpgradeChannel": "banana"}},
-        "InvalidParameter",
-        "SecurityPatch",
-    ),
-    (
-        "cluster-nodeProvisioningProfile-mode",
-        {"nodeProvisioningProfile": {"mode": "On"}},
-        "InvalidParameter",
-        "Manual and Auto",
     ),
     *(
         (f"cluster-networkProfile-{name}", network(**{name: "banana"}), code, "banana")

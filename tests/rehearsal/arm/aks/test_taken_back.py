@@ -108,23 +108,6 @@ def made(arm: Arm, body: dict[str, Any], version: str = STABLE) -> tuple[str, An
     return path, arm.call("GET", path, None, version).body
 
 
-def test_a_driver_in_the_older_spelling_survives_a_put_of_newer_versions() -> None:
-    """The newer versions do not see `installGPUDriver`; it went with a PUT of theirs."""
-    arm = Arm()
-    path, _ = made(arm, {})
-    pool = f"{path}/agentPools/gpu"
-    driver = {"driverType": "CUDA", "installGPUDriver": True}
-    properties = {"vmSize": "Standard_NC8as_T4_v3", "osType": "Linux", "gpuProfile": driver}
-    old = "2024-07-02-preview"
-    assert arm.call("PUT", pool, {"properties": properties}, old).status == 201
-    for version in (STABLE, "2025-03-01", PREVIEW):
-        body = arm.call("GET", pool, None, version).body
-        reply = arm.call("PUT", pool, without_etags(body), version)
-        assert reply.status == 200, reply.body
-    shown = arm.call("GET", pool, None, old).body
-    assert shown["properties"]["gpuProfile"]["installGPUDriver"] is True
-
-
 def test_a_put_of_an_older_version_keeps_newer_properties() -> None:
     """A section sent by an older version of the API lost the parts that only newer ones have."""
     arm = Arm()

@@ -208,17 +208,6 @@ def test_a_put_of_a_cluster_has_versions_for_all_pools_or_none(shop: Any) -> Non
     assert taken.status == 200, taken
 
 
-@pytest.mark.parametrize(
-    ("prefix", "status"),
-    [("a" * 54, 201), ("1-A", 201), ("a" * 55, 400), ("a_b", 400), ("a.b", 400), ("a-", 400)],
-)
-def test_an_invalid_dns_prefix_is_refused(shop: Any, prefix: str, status: int) -> None:
-    answer = put(shop, f"dns-{len(prefix)}-{status}", dnsPrefix=prefix)
-    assert answer.status == status, answer
-    if status == 400:
-        assert (answer.body["code"], answer.body["target"]) == ("InvalidParameter", "dnsPrefix")
-
-
 def test_an_unknown_location_is_refused(shop: Any) -> None:
     with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
         shop.aks.managed_clusters.list_kubernetes_versions("atlantis")
