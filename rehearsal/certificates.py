@@ -2,11 +2,12 @@
 
 import datetime
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -15,8 +16,9 @@ from rehearsal.files import write_whole
 
 HOSTNAME = "localhost"
 ADDRESS = "127.0.0.1"
-AUTHORITY_DAYS = 3650
-# How far the clock may be set back while a server runs.
+# Longer than any rehearsal lives.
+DAYS = 3650
+# How far the clock may be set back.
 CLOCK_DAYS = 30
 
 
@@ -32,16 +34,12 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         name = subject(common_name)
         identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-        builder = _builder(name, name, key, AUTHORITY_DAYS, is_authority=True)
+        builder = _builder(name, name, key, is_authority=True)
         builder = builder.add_extension(identifier, critical=False)
         return cls(builder.sign(key, hashes.SHA256()), key)
 
-    @classmethod
-    def load(cls, certificate: Path, key: Path) -> "Authority":
-        return cls(*load_pair(certificate, key))
-
     def issue(
-        self, name: x509.Name, days: int, *, is_client: bool = False, hosts: Sequence[str] = ()
+        self, name: x509.Name, *, is_client: bool = False, hosts: Sequence[str] = ()
     ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
         """Issues a certificate for a client, for a server with the given host names, or both."""
         key = ec.generate_private_key(ec.SECP256R1())
@@ -50,7 +48,7 @@ class Authority:
         # Python 3.13 and later refuse, by default, a certificate without this identifier.
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
         builder = (
-            _builder(name, self.certificate.subject, key, days, is_authority=False)
+            _builder(name, self.certificate.subject, key, is_authority=False)
             .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
             .add_extension(issuer, critical=False)
         )
@@ -79,6 +77,18 @@ def load_pair(certificate: Path, key: Path) -> tuple[x509.Certificate, ec.Ellipt
     return leaf, loaded
 
 
+def are_intact(authority: Path, pairs: Iterable[tuple[Path, Path]]) -> bool:
+    """Whether certificates and their keys are there, and are of an authority."""
+    try:
+        issuer = x509.load_pem_x509_certificate(authority.read_bytes())
+        for certificate, key in pairs:
+            leaf, _ = load_pair(certificate, key)
+            leaf.verify_directly_issued_by(issuer)
+    except (OSError, ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
+        return False
+    return True
+
+
 def write_certificate(path: Path, certificate: x509.Certificate) -> None:
     write_whole(path, certificate.public_bytes(serialization.Encoding.PEM))
 
@@ -96,7 +106,6 @@ def _builder(
     name: x509.Name,
     issuer: x509.Name,
     key: ec.EllipticCurvePrivateKey,
-    days: int,
     *,
     is_authority: bool,
 ) -> x509.CertificateBuilder:
@@ -121,7 +130,7 @@ def _builder(
         .serial_number(x509.random_serial_number())
         # So that it stays valid when the clock is set back.
         .not_valid_before(now - datetime.timedelta(days=CLOCK_DAYS))
-        .not_valid_after(now + datetime.timedelta(days=days))
+        .not_valid_after(now + datetime.timedelta(days=DAYS))
         .add_extension(constraints, critical=True)
         .add_extension(usage, critical=True)
     )

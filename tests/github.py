@@ -115,7 +115,7 @@ def github(folder: Path, tag: str, trusted: Path) -> Iterator[Mapping[str, str]]
     server = _Server(("127.0.0.1", 0), _Proxy)
     server.repository = tagged(folder / "repository", tag)
     authority = Authority.create("a stand-in for github.com")
-    certificate, key = authority.issue(subject(HOST), 1, hosts=[HOST])
+    certificate, key = authority.issue(subject(HOST), hosts=[HOST])
     files = {name: folder / f"{name}.pem" for name in ("authority", "certificate", "key")}
     write_certificate(files["authority"], authority.certificate)
     write_certificate(files["certificate"], certificate)

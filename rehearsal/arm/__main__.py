@@ -19,7 +19,7 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import bound_log, read_json, read_record
 from rehearsal.server_lock import ServerLock
 
-# How often the server checks its lock, its record, its certificates and its logs.
+# How often the server checks its lock, its record and its logs.
 UPKEEP_SECONDS = 2.0
 # Another process may hold the lock for a moment, only to check it.
 LOCK_SECONDS = 1.0
@@ -96,7 +96,6 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     while not ended.is_set() and lock.is_in_place():
         # Disk errors are reported by the requests that fail because of them.
         with contextlib.suppress(OSError):
-            tls.renew(home, context)
             if read_record(home.server, ServerRecord) != record:
                 record.write(home)
         for log in (home.server_log, home.stand_ins_log, *home.kubernetes.glob("*/logs/*.log")):

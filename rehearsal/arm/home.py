@@ -26,7 +26,6 @@ class Home:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.ca_certificate = path / "ca.pem"
-        self.ca_key = path / "ca-key.pem"
         self.ca_bundle = path / "ca-bundle.pem"
         self.server_certificate = path / "server.pem"
         self.server_key = path / "server-key.pem"

@@ -1,27 +1,23 @@
 """The certificates of one cluster, issued by an authority of its own."""
 
-import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from kube.kubeconfig import Files
 from rehearsal.certificates import (
-    AUTHORITY_DAYS,
     HOSTNAME,
     Authority,
-    load_pair,
+    are_intact,
     subject,
     write_certificate,
     write_key,
 )
 from rehearsal.files import log_line, write_whole
 
-RENEW_WITHIN_DAYS = 30
 # The group of Kubernetes' superusers.
 ADMINISTRATORS = "system:masters"
 # The client certificates: file name, user name and group.
@@ -72,19 +68,18 @@ def prepare(folder: Path) -> Certificates:
     if not _is_pair(files.signing_public, files.signing_key):
         _create_signing_key(files)
     if files.authority.exists():
-        if _are_valid(files):
+        if are_intact(
+            files.authority, [(files.certificate(who), files.key(who)) for who, *_ in IDENTITIES]
+        ):
             return files
         log_line(
-            f"The certificates in {folder} are damaged, or not valid today; they and its "
-            "kubeconfig are created again."
+            f"The certificates in {folder} are damaged; they and its kubeconfig are created again."
         )
         files.authority.unlink()
     authority = Authority.create("aks-gpu rehearsal cluster")
     for who, name, group in IDENTITIES:
-        # Valid for longer than any rehearsal.
         certificate, key = authority.issue(
             subject(name, group),
-            AUTHORITY_DAYS,
             is_client=True,
             hosts=SERVER_HOSTS if who == "server" else (),
         )
@@ -110,17 +105,3 @@ def _is_pair(public: Path, key: Path) -> bool:
         return loaded.public_key() == serialization.load_pem_public_key(public.read_bytes())
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
         return False
-
-
-def _are_valid(files: Certificates) -> bool:
-    """Whether an authority and its certificates are intact, and valid for some time from now."""
-    try:
-        certificate = x509.load_pem_x509_certificate(files.authority.read_bytes())
-        for who, *_ in IDENTITIES:
-            leaf, _ = load_pair(files.certificate(who), files.key(who))
-            leaf.verify_directly_issued_by(certificate)
-    except (OSError, ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
-        return False
-    now = datetime.datetime.now(datetime.UTC)
-    until = certificate.not_valid_after_utc - datetime.timedelta(days=RENEW_WITHIN_DAYS)
-    return certificate.not_valid_before_utc <= now <= until

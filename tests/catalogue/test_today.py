@@ -22,10 +22,8 @@ OTHERS = {
     "rehearsal/arm/login.py": "when tokens end",
     "rehearsal/arm/__main__.py": "when the server started",
     "rehearsal/arm/request_log.py": "when a request came",
-    "rehearsal/arm/tls.py": "when certificates end",
     "rehearsal/arm/tokens.py": "when tokens end",
     "rehearsal/certificates.py": "when certificates begin and end",
-    "rehearsal/control_planes/authority.py": "when certificates end",
     "rehearsal/control_planes/containers.py": "when containers start and end",
     "rehearsal/stand_ins/kubelogin/__main__.py": "when a token ends",
 }
@@ -34,10 +32,8 @@ TESTS = {
     "tests/aks_preview/test_signing_in.py": "a certificate is true from now on",
     "tests/catalogue/test_today.py": "the day itself",
     "tests/rehearsal/arm/test_errors.py": "when a token ends",
-    "tests/rehearsal/arm/test_restart.py": "when an operation ends",
     "tests/rehearsal/arm/test_sign_in.py": "when tokens end",
     "tests/rehearsal/conftest.py": "when a token ends",
-    "tests/rehearsal/control_planes/test_authority.py": "when certificates end",
 }
 # Tests that sleep, or go by how long something took: all others wait for what happens.
 WAITING = {

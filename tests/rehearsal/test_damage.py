@@ -56,8 +56,7 @@ def test_the_clouds_state_survives_damage_to_other_files(
     log = (home / "server.log").read_text()
     for message in (
         "principal.json is damaged and is created again",
-        "ca.pem and its key are created again",
-        "server.pem and its key are created again",
+        "The server's certificates are damaged and are created again",
         "token-key.pem is damaged and is created again",
         "faults.json is not valid and is ignored",
         "offers.json is not valid and is ignored",

@@ -213,7 +213,7 @@ class OddAzure:
 def certificates() -> Path:
     """A folder of an authority that clients in this process trust, a certificate and its key."""
     authority = Authority.create("odd Azure")
-    certificate, key = authority.issue(subject("odd"), 2, hosts=["localhost"])
+    certificate, key = authority.issue(subject("odd"), hosts=["localhost"])
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
     write_certificate(folder / "authority", authority.certificate)
