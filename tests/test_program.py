@@ -146,16 +146,6 @@ def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
     assert not graph.all("DaemonSet")
 
 
-def test_components_and_settings_accept_the_same_system_pools(run: Run) -> None:
-    config = stack_file("article")
-    config["aks-gpu:systemPool"] = {"vmSize": "Standard_D4ds_v5", "image": "specialized"}
-
-    cluster = run(config).only("ManagedCluster")
-
-    assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
-    assert "gpuProfile" not in cluster.inputs["agentPoolProfiles"][0]
-
-
 def test_an_existing_cluster_gets_pools_and_is_not_changed(run: Run) -> None:
     config = stack_file("prod") | {
         "aks-gpu:resourceGroup": {"name": "theirs", "existing": True},

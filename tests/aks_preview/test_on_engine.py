@@ -86,18 +86,6 @@ def test_a_replacement_is_previewed_as_a_replacement(preview_bench: PreviewBench
     assert preview_bench.changes() == {}
 
 
-@pytest.mark.long
-def test_a_new_header_is_sent_with_the_next_put(preview_bench: PreviewBench, aks: Aks) -> None:
-    preview_bench.up(aks.program(headers=HEADERS))
-
-    preview_bench.up(aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}))
-
-    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
-    assert put["headers"]["EnableACRTeleport"] == "true"
-    assert not preview_bench.requests("DELETE", f"{aks.path}/agentPools")
-    assert preview_bench.changes() == {}
-
-
 class ToCome:
     """An argument that is known once a group is there."""
 
@@ -150,24 +138,6 @@ def test_drift_is_found_and_headers_are_kept(preview_bench: PreviewBench, aks: A
     assert inputs["nodeLabels"] == labels | {"b": "c"}
     assert inputs["customHeaders"] == HEADERS
     assert preview_bench.changes() == {"pool": "update"}
-
-
-@pytest.mark.long
-def test_an_update_keeps_the_autoscalers_node_count(preview_bench: PreviewBench, aks: Aks) -> None:
-    scaled: dict[str, Any] = {"enable_auto_scaling": True, "min_count": 1, "max_count": 5}
-    preview_bench.up(aks.program(**scaled))
-    pool = aks.pool()
-    assert pool is not None
-    aks.put_pool("gpu", **pool["properties"] | {"count": 4})
-
-    preview_bench.pulumi("refresh", "--yes", "--skip-preview")
-    assert preview_bench.changes() == {}
-    preview_bench.up(aks.program(**scaled, node_labels={"a": "b"}))
-
-    pool = aks.pool()
-    assert pool is not None
-    assert pool["properties"]["count"] == 4
-    assert pool["properties"]["nodeLabels"] == {"a": "b"}
 
 
 @pytest.mark.long
@@ -281,20 +251,6 @@ def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
 
 
 @pytest.mark.long
-def test_invalid_settings_of_the_provider_are_reported(
-    preview_bench: PreviewBench, aks: Aks
-) -> None:
-    preview_bench.pulumi("config", "set", "aks-preview:useMsi", "perhaps")
-    preview_bench.pulumi("config", "set", "aks-preview:colour", "red")
-
-    output = preview_bench.up(aks.program(), fails=True)
-
-    assert "must be `true` or `false`" in output
-    assert "colour" in output
-    assert "Traceback" not in output
-
-
-@pytest.mark.long
 def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench, aks: Aks) -> None:
     preview_bench.pulumi("config", "set", "aks-preview:clientId", "nobody")
     preview_bench.pulumi("config", "set", "aks-preview:apiVersion", "2026-05-01")
@@ -314,59 +270,6 @@ def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench
     preview_bench.up(aks.program())
     put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
     assert put["query"]["api-version"] == "2026-05-01"
-
-
-@pytest.mark.long
-def test_a_stack_from_before_the_address_was_named_has_no_changes(
-    preview_bench: PreviewBench, aks: Aks
-) -> None:
-    """Resources name the version of their plug-in and its address, which is another provider."""
-    program = aks.program(headers={"X-Team": "a"})
-    before = "from aks_preview import resources\nresources._with_plug_in = lambda opts: opts\n"
-    subscription = preview_bench.cloud.subscription
-    for setting in ({}, {"azure-native:subscriptionId": subscription}):
-        for name, value in setting.items():
-            preview_bench.pulumi("config", "set", name, value)
-        preview_bench.up(before + program)
-        preview_bench.write(program)
-        assert preview_bench.changes() == {}
-    preview_bench.up(program)
-    assert len(preview_bench.requests("PUT", f"{aks.path}/agentPools")) == 1
-
-
-@pytest.mark.long
-def test_another_subscription_is_not_taken_for_an_empty_one(
-    preview_bench: PreviewBench, aks: Aks
-) -> None:
-    preview_bench.up(aks.program())
-    other = "00000000-0000-0000-0000-000000000000"
-    for provider in ("azure-native", "aks-preview"):
-        preview_bench.pulumi("config", "set", f"{provider}:subscriptionId", other)
-
-    output = preview_bench.pulumi("refresh", "--yes", "--run-program", fails=True)
-
-    assert "is not in the configured subscription" in output
-    assert preview_bench.resources()["pool"]
-
-
-@pytest.mark.long
-def test_a_password_is_hidden_in_the_state(preview_bench: PreviewBench, aks: Aks) -> None:
-    password = "Pass-word-of-the-test-1"
-    program = (
-        "from aks_preview.resources import ManagedCluster\n"
-        f"ManagedCluster('cluster', {{'resourceGroupName': {aks.group!r}, 'resourceName': 'w',"
-        " 'location': 'eastus', 'dnsPrefix': 'w', 'identity': {'type': 'SystemAssigned'},"
-        " 'agentPoolProfiles': [{'name': 'system', 'mode': 'System', 'count': 1,"
-        " 'vmSize': 'Standard_D4ds_v5'}],"
-        f" 'windowsProfile': {{'adminUsername': 'azure', 'adminPassword': {password!r}}}}})\n"
-    )
-
-    preview_bench.up(program)
-
-    sent = preview_bench.requests("PUT", "/managedClusters/w")
-    assert sent
-    assert password not in preview_bench.pulumi("stack", "export")
-    assert preview_bench.changes("--refresh") == {}
 
 
 @pytest.mark.long

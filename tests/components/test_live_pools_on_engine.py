@@ -4,8 +4,6 @@ Azure is one that refuses a count of one's own for an autoscaled pool, and
 whatever is said to be refused is looked up in the request log too.
 """
 
-import contextlib
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -226,27 +224,3 @@ def test_a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(
     strict.up(program(name, counts=more))
     assert live_count(strict, name, "gpu") == 2
     assert strict.changes() == {}
-
-
-def test_updates_keep_the_live_count_in_any_order_of_changes(strict: Bench, name: str) -> None:
-    """No PUT of the stack moves a pool that AKS scales, whatever came before it."""
-    chosen = random.Random(1)  # noqa: S311 (it makes an order of steps)
-    settings: dict[str, Any] = {}
-    counts = {"gpu": 0, "spot": 0, "system": 3}
-    for number in range(6):
-        pool = chosen.choice(list(counts))
-        counts[pool] = chosen.randint(3, 4) if pool == "system" else chosen.randint(0, 4)
-        scale(strict, name, pool, counts[pool])
-        if chosen.random() < 0.5:
-            refresh(strict)
-        changed = chosen.choice(["gpu", "spot", "tag", "most"])
-        settings[changed] = 6 + number if changed == "most" else f"v{number}"
-        strict.write(program(name, **settings))
-        arguments = ("up", "--yes", "--skip-preview")
-        with contextlib.suppress(AssertionError):
-            # It may stop, and then does nothing.
-            strict.pulumi(*arguments)
-        assert {pool: live_count(strict, name, pool) for pool in counts} == counts
-        strict.pulumi(*arguments, "--refresh")
-        assert {pool: live_count(strict, name, pool) for pool in counts} == counts
-        assert strict.changes() == {}

@@ -80,16 +80,6 @@ def test_a_failed_download_keeps_the_other_binaries(
     }
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_a_file_with_another_checksum_is_refused(
-    site: Site, cache: Path, messages: list[str], name: str
-) -> None:
-    site.files[PATHS[name]] += b" "
-    with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
-        fetch_folder(cache, messages.append)
-    assert fetched_folder(cache) is None
-
-
 def test_an_archive_without_one_of_the_binaries_is_refused(
     site: Site, cache: Path, messages: list[str]
 ) -> None:

@@ -89,18 +89,6 @@ def test_an_archive_without_language_host_is_refused(
     assert released_engine(cache) is None
 
 
-def test_a_missing_release_is_reported_and_leaves_no_files(
-    site: Site, cache: Path, messages: list[str]
-) -> None:
-    publish(site)
-    site.files.clear()
-
-    with pytest.raises(SourceUnavailableError, match="404"):
-        fetch_release(cache, messages.append)
-
-    assert leftovers(cache) == []
-
-
 def test_a_full_disk_is_reported_instead_of_starting_a_build(
     site: Site, cache: Path, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,15 +119,6 @@ def always(run: Run | None) -> RunOf:
     return lambda _container, _number: run
 
 
-@pytest.mark.parametrize("back", [0, 2, 3600, 10**7])
-def test_a_clock_set_back_does_not_delay_a_restart(back: int) -> None:
-    lived = Lived(pod("c", restartPolicy="Never"), always(FAILS_LATER))
-    lived.live(1)
-    pass_seconds(-back)
-    lived.live(6)
-    assert lived.phase == "Failed"
-
-
 def test_a_container_that_fails_at_once_backs_off_as_with_a_kubelet() -> None:
     lived = Lived(pod("c"), always(FAILS))
     assert lived.step()
@@ -234,14 +225,6 @@ def test_a_pod_is_ready_when_all_of_its_containers_are() -> None:
     assert lived.condition("Ready")["message"] == "containers with unready status: [c]"
     assert set(lived.readiness) == {"False"}
     assert lived.phase == "Running"
-
-
-def test_a_waiting_status_of_another_client_is_kept() -> None:
-    """It was begun anew, as if it never had been."""
-    written = pod("c")
-    waiting = {"reason": "CrashLoopBackOff", "message": "written by a test"}
-    written["status"]["containerStatuses"][0] |= {"restartCount": 3, "state": {"waiting": waiting}}
-    assert not Lived(written, always(FOR_EVER)).step()
 
 
 def test_a_pod_that_is_being_deleted_is_not_changed() -> None:

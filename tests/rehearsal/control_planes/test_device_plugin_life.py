@@ -215,20 +215,6 @@ def test_the_plugin_crashes_repeatedly_on_a_cpu_node(today: Cluster, tmp_path: P
     assert "CrashLoopBackOff" in today.kubectl("get", "pod", name)
 
 
-def test_an_old_plugin_blocks_on_a_cpu_node(today: Cluster) -> None:
-    """Until v0.7.0 it ran for ever, whatever it found; the article's is of those."""
-    today.apply(daemon_set("system", image="mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"))
-    today.kubectl("rollout", "status", f"daemonset/{NAME}-system", TIMEOUT)
-    assert "Failed to initialize NVML" in logs(today)
-    assert status(today)["restartCount"] == 0
-
-
-def test_the_plugin_waits_with_fail_on_init_error_false(today: Cluster) -> None:
-    today.apply(daemon_set("system", {"name": "FAIL_ON_INIT_ERROR", "value": "false"}))
-    today.kubectl("rollout", "status", f"daemonset/{NAME}-system", TIMEOUT)
-    assert "No devices found. Waiting indefinitely." in logs(today)
-
-
 def test_a_mig_node_offers_gpus_by_the_plugins_strategy(today: Cluster, pool: str) -> None:
     """It offered seven to a plugin without strategy; on AKS that is one."""
     today.put_pool(pool, vmSize=A100, gpuInstanceProfile="MIG1g")

@@ -136,13 +136,6 @@ def test_a_job_waits_on_a_node_without_a_plugin(today: Cluster, pool: str) -> No
     assert "name: T4" in log_of_sample(today)
 
 
-def test_removing_the_plugin_removes_the_gpus(today: Cluster, pool: str) -> None:
-    today.install_plugin()
-    has_gpus(today, pool, "1", "1")
-    today.remove_plugin()
-    has_gpus(today, pool, "0", "0")
-
-
 def test_a_plugin_without_a_toleration_offers_no_gpus(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, vmSize=T4, nodeTaints=["sku=gpu:NoSchedule"])
     today.install_plugin()
@@ -194,35 +187,6 @@ def test_the_specialized_image_offers_its_gpus_and_conflicts_with_a_plugin(
     article.delete(f"/agentPools/{pool_name}")
 
 
-@pytest.mark.parametrize(
-    ("profile", "size", "devices"),
-    [
-        ("MIG1g", "Standard_NC24ads_A100_v4", "7"),
-        ("MIG3g", "Standard_NC24ads_A100_v4", "2"),
-        ("MIG2g", "Standard_ND96asr_v4", "24"),
-        (None, "Standard_ND96asr_v4", "8"),
-    ],
-)
-def test_a_partitioned_gpu_offers_the_devices_of_its_profile(
-    today: Cluster, pool_name: str, profile: str | None, size: str, devices: str
-) -> None:
-    today.put_pool(pool_name, vmSize=size, gpuInstanceProfile=profile)
-    today.apply(plugin_pod(pool_name, pool_name, MIG_STRATEGY="single"))
-    has_gpus(today, pool_name, devices, devices)
-    today.kubectl("delete", "pod", pool_name)
-    today.delete(f"/agentPools/{pool_name}")
-
-
-def test_without_a_driver_a_plugin_finds_nothing(today: Cluster, pool_name: str) -> None:
-    today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
-    today.apply(plugin_pod(pool_name, pool_name, FAIL_ON_INIT_ERROR="false"))
-    looked = "No devices found"
-    until(lambda: looked in today.run("logs", pool_name).stdout, "the plugin has looked")
-    assert today.gpus(pool_name) == NOTHING
-    today.kubectl("delete", "pod", pool_name)
-    today.delete(f"/agentPools/{pool_name}")
-
-
 def test_without_a_driver_the_sample_fails_with_cudas_message(
     today: Cluster, pool_name: str
 ) -> None:
@@ -234,24 +198,6 @@ def test_without_a_driver_the_sample_fails_with_cudas_message(
     until(lambda: message in today.run("logs", "-l", f"app={NAME}").stdout, "the log says why")
     assert "Found device" not in log_of_sample(today)
     today.kubectl("wait", f"job/{NAME}", "--for=condition=Failed", TIMEOUT)
-    today.delete(f"/agentPools/{pool_name}")
-
-
-def test_gpus_that_another_client_added_are_kept(today: Cluster, pool_name: str) -> None:
-    """As a kubelet leaves what an administrator patched into the status; and the job gets there."""
-    today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
-    [name] = today.names(pool_name)
-    patch = '{"status": {"capacity": {"nvidia.com/gpu": "1"}}}'
-    today.kubectl("patch", "node", name, "--subresource=status", "-p", patch)
-    patch = '{"status": {"allocatable": {"nvidia.com/gpu": "1"}}}'
-    today.kubectl("patch", "node", name, "--subresource=status", "-p", patch)
-    today.apply(sample(restartPolicy="Never"))
-    until(
-        lambda: "insufficient" in today.run("logs", "-l", f"app={NAME}", "--tail=-1").stdout,
-        "the job's log says why it failed",
-    )
-    assert today.gpus(pool_name) == [("1", "1")]
-    today.kubectl("delete", "job", NAME)
     today.delete(f"/agentPools/{pool_name}")
 
 

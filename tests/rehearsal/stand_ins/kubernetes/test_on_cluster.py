@@ -157,14 +157,6 @@ def test_removed_fields_are_deleted(site: Site) -> None:
     assert site.update(config_map("gone", data={"a": "1"}), state)["data"] == {"a": "1"}
 
 
-def test_an_existing_object_is_not_adopted(site: Site) -> None:
-    site.plane.kubectl("create", "configmap", "exists", "--from-literal=a=1")
-    asked = config_map("exists", data={"b": "2"})
-
-    with pytest.raises(ProviderError, match='configmaps "exists" already exists'):
-        site.create(asked)
-
-
 def test_an_object_waits_for_a_namespace_that_is_created_later(site: Site) -> None:
     asked = with_metadata(config_map("early"), namespace="later-made")
 
@@ -262,13 +254,6 @@ def test_events_that_prevent_pods_are_reported(site: Site) -> None:
     told = "\n".join(raised.value.details)
     assert "[FailedCreate]" in told
     assert "exceeded quota: none" in told
-
-
-def test_an_object_with_skip_await_is_not_waited_for(site: Site) -> None:
-    asked = daemon_set("skipped", HANGING_IMAGE, annotations={"pulumi.com/skipAwait": "true"})
-
-    assert site.create(asked)["metadata"]["name"] == "skipped"
-    assert site.log.statuses == []
 
 
 def test_a_deletion_waits_for_pods_and_reports_progress(site: Site) -> None:
