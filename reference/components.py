@@ -1,7 +1,7 @@
 """The page of the components: every argument and every output."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
@@ -30,47 +30,72 @@ _SPELLING = (
     (r"(Sequence|Mapping)\[(.*)\]", lambda found: f"{found[1]}[{_without_inputs(found[2])}]"),
 )
 
+_Row = tuple[str, ...]
+
 
 def page() -> str:
-    kinds = (getattr(components, name) for name in components.__all__)
-    return sections(
-        "Components",
-        _INTRODUCTION,
-        *(_component(kind) for kind in kinds if issubclass(kind, pulumi.ComponentResource)),
-    )
+    return sections("Components", _INTRODUCTION, *_Page().components())
 
 
-def _component(kind: type) -> str:
-    rows = [_output(kind, name) for name in attributes(kind)]
-    return "\n\n".join(
-        [
-            f"## {kind.__name__}",
-            summary(kind),
-            *_arguments(getattr(components, f"{kind.__name__}Args")),
-            table(("output", "type", "description"), rows),
-        ]
-    )
+class _Page:
+    """The page as it is written: what two classes have alike is told with the first one."""
+
+    def __init__(self) -> None:
+        # The class of each row, and of each description of a class.
+        self._rows: dict[tuple[str, ...], str] = {}
+        self._described: set[str] = set()
+
+    def components(self) -> Iterator[str]:
+        kinds = (getattr(components, name) for name in components.__all__)
+        for kind in kinds:
+            if issubclass(kind, pulumi.ComponentResource):
+                yield f"## {kind.__name__}"
+                yield summary(kind)
+                yield from self._arguments(getattr(components, f"{kind.__name__}Args"))
+                rows = [_output(kind, name) for name in attributes(kind)]
+                yield from self._table(kind, ("output", "type", "description"), rows)
+
+    def _arguments(self, kind: Any) -> Iterator[str]:
+        self._described.add(kind.__name__)
+        head = (code(kind.__name__), "type", "default", "description")
+        yield from self._table(kind, head, [_argument(kind, field) for field in fields(kind)])
+        for name in components.__all__:
+            if name not in self._described and _has(kind, name):
+                yield f"### {name}"
+                yield summary(getattr(components, name))
+                yield from self._arguments(getattr(components, name))
+
+    def _table(self, kind: type, head: Sequence[str], rows: list[_Row]) -> Iterator[str]:
+        alike: dict[str, list[str]] = {}
+        for row in rows:
+            first = self._rows.setdefault(row, kind.__name__)
+            alike.setdefault(first, []).append(row[0])
+        own = [row for row in rows if row[0] in alike.get(kind.__name__, ())]
+        yield table(head, own)
+        for first, names in alike.items():
+            if first != kind.__name__:
+                others = "And as" if own else "As"
+                yield f"{others} in [`{first}`](#{_heading(first)}): {', '.join(names)}."
 
 
-def _output(kind: type, name: str) -> tuple[str, str, str]:
+def _heading(name: str) -> str:
+    """The heading below which a class is: a component's arguments have none of their own."""
+    component = name.removesuffix("Args")
+    return (component if component in components.__all__ else name).lower()
+
+
+def _output(kind: type, name: str) -> _Row:
     output = described(kind, name)
     return code(name), code(_type(output.annotation)), output.description
 
 
-def _arguments(kind: Any) -> Iterator[str]:
-    rows = [_argument(kind, field) for field in fields(kind)]
-    yield table((f"`{kind.__name__}`", "type", "default", "description"), rows)
-    for name in components.__all__:
-        if any(
-            re.search(rf"\b{name}\b", attributes(kind)[field.name].annotation)
-            for field in fields(kind)
-        ):
-            yield f"### {name}"
-            yield summary(getattr(components, name))
-            yield from _arguments(getattr(components, name))
+def _has(kind: Any, name: str) -> bool:
+    """Whether an argument of a class is of a class of that name."""
+    annotations = (attributes(kind)[field.name].annotation for field in fields(kind))
+    return any(re.search(rf"\b{name}\b", annotation) for annotation in annotations)
 
 
-def _argument(kind: type, field: Field[Any]) -> tuple[str, str, str, str]:
+def _argument(kind: type, field: Field[Any]) -> _Row:
     argument = described(kind, field.name)
     return (
         code(field.name),
