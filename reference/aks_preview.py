@@ -1,27 +1,36 @@
 """The page of aks-preview's properties and settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
 from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
-from reference.markdown import code, sections, table
+from reference.markdown import Row, code, sections, table
 
 _INTRODUCTION = """\
 [The provider aks-preview](../aks-preview.md) has three resources. "Replaces" means that a change of
-the property deletes the resource and creates it again."""
+the property deletes the resource and creates it again; a change of any other updates it."""
 _HEAD = ("property", "type", "a change")
+_UPDATES = "updates"
 
 
 def page() -> str:
     return sections(
         "aks-preview: resources and settings",
         _INTRODUCTION,
-        *(f"## {known.name}\n\n{table(_HEAD, _properties(known))}" for known in AKS_TYPES.values()),
-        f"## FeatureRegistration\n\n{table(_HEAD, _feature())}",
+        *(_resource(known.name, _properties(known)) for known in AKS_TYPES.values()),
+        _resource("FeatureRegistration", _feature()),
         f"## Settings\n\n{table(('setting', 'environment', 'meaning'), _settings())}",
     )
+
+
+def _resource(name: str, properties: Iterable[Row]) -> str:
+    rows = list(properties)
+    plain = [f"{name} ({kind})" for name, kind, effect in rows if effect == _UPDATES]
+    others = [row for row in rows if row[2] != _UPDATES]
+    updated = f"Updated: {', '.join(plain)}." if plain else ""
+    return "\n\n".join(filter(None, [f"## {name}", table(_HEAD, others), updated]))
 
 
 def kind_of(shape: Shape) -> str:
@@ -39,7 +48,7 @@ def kind_of(shape: Shape) -> str:
             return "anything"
 
 
-def _properties(aks_type: AksType) -> Iterator[tuple[str, str, str]]:
+def _properties(aks_type: AksType) -> Iterator[Row]:
     for name, shape in sorted(aks_type.inputs.fields.items()):
         required = ", required" if name in aks_type.inputs.required else ""
         yield code(name), f"{kind_of(shape)}{required}", _effect(aks_type, name)
@@ -50,27 +59,27 @@ def _effect(aks_type: AksType, name: str) -> str:
         return "nothing: it decides what a change of the headers does"
     if name == HEADERS:
         asked = f"; with `{REPLACE_ON_HEADERS}` **replaces**"
-        return "updates" + (asked if REPLACE_ON_HEADERS in aks_type.ours else "")
+        return _UPDATES + (asked if REPLACE_ON_HEADERS in aks_type.ours else "")
     if name in aks_type.replaces:
         return f"**replaces**: {aks_type.replaces[name]}"
     parts = [path for path in aks_type.replaces if path.startswith(f"{name}.")]
     return "; ".join(
-        ["updates", *(f"`{path}` **replaces**: {aks_type.replaces[path]}" for path in parts)]
+        [_UPDATES, *(f"`{path}` **replaces**: {aks_type.replaces[path]}" for path in parts)]
     )
 
 
-def _feature() -> Iterator[tuple[str, str, str]]:
+def _feature() -> Iterator[Row]:
     for name, shape in sorted(FEATURE_INPUTS.fields.items()):
         required = ", required" if name in FEATURE_INPUTS.required else ""
         replaces = FEATURE_REPLACES.get(name)
         yield (
             code(name),
             f"{kind_of(shape)}{required}",
-            f"**replaces**: {replaces}" if replaces else "updates",
+            f"**replaces**: {replaces}" if replaces else _UPDATES,
         )
 
 
-def _settings() -> Iterator[tuple[str, str, str]]:
+def _settings() -> Iterator[Row]:
     for name, setting in SETTINGS.items():
         variables = ", ".join(map(code, setting.variables)) or "none"
         default = f" Default: `{setting.default}`." if setting.default else ""

@@ -1,7 +1,7 @@
 """The page of the components: every argument and every output."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
@@ -9,7 +9,7 @@ import pulumi
 
 import components
 from components.package.docstrings import attributes, described, summary
-from reference.markdown import code, sections, table
+from reference.markdown import Row, Tables, code, sections
 
 _INTRODUCTION = """\
 The components build GPU node pools, and what belongs to them, in any Pulumi program in Python:
@@ -30,8 +30,6 @@ _SPELLING = (
     (r"(Sequence|Mapping)\[(.*)\]", lambda found: f"{found[1]}[{_without_inputs(found[2])}]"),
 )
 
-_Row = tuple[str, ...]
-
 
 def page() -> str:
     return sections("Components", _INTRODUCTION, *_Page().components())
@@ -41,8 +39,7 @@ class _Page:
     """The page as it is written: what two classes have alike is told with the first one."""
 
     def __init__(self) -> None:
-        # The class of each row, and of each description of a class.
-        self._rows: dict[tuple[str, ...], str] = {}
+        self._tables = Tables()
         self._described: set[str] = set()
 
     def components(self) -> Iterator[str]:
@@ -53,29 +50,21 @@ class _Page:
                 yield summary(kind)
                 yield from self._arguments(getattr(components, f"{kind.__name__}Args"))
                 rows = [_output(kind, name) for name in attributes(kind)]
-                yield from self._table(kind, ("output", "type", "description"), rows)
+                yield from self._tables.table(
+                    kind.__name__, _heading(kind.__name__), ("output", "type", "description"), rows
+                )
 
     def _arguments(self, kind: Any) -> Iterator[str]:
         self._described.add(kind.__name__)
-        head = (code(kind.__name__), "type", "default", "description")
-        yield from self._table(kind, head, [_argument(kind, field) for field in fields(kind)])
+        name = kind.__name__
+        head = (code(name), "type", "default", "description")
+        rows = [_argument(kind, field) for field in fields(kind)]
+        yield from self._tables.table(name, _heading(name), head, rows)
         for name in components.__all__:
             if name not in self._described and _has(kind, name):
                 yield f"### {name}"
                 yield summary(getattr(components, name))
                 yield from self._arguments(getattr(components, name))
-
-    def _table(self, kind: type, head: Sequence[str], rows: list[_Row]) -> Iterator[str]:
-        alike: dict[str, list[str]] = {}
-        for row in rows:
-            first = self._rows.setdefault(row, kind.__name__)
-            alike.setdefault(first, []).append(row[0])
-        own = [row for row in rows if row[0] in alike.get(kind.__name__, ())]
-        yield table(head, own)
-        for first, names in alike.items():
-            if first != kind.__name__:
-                others = "And as" if own else "As"
-                yield f"{others} in [`{first}`](#{_heading(first)}): {', '.join(names)}."
 
 
 def _heading(name: str) -> str:
@@ -84,7 +73,7 @@ def _heading(name: str) -> str:
     return (component if component in components.__all__ else name).lower()
 
 
-def _output(kind: type, name: str) -> _Row:
+def _output(kind: type, name: str) -> Row:
     output = described(kind, name)
     return code(name), code(_type(output.annotation)), output.description
 
@@ -95,7 +84,7 @@ def _has(kind: Any, name: str) -> bool:
     return any(re.search(rf"\b{name}\b", annotation) for annotation in annotations)
 
 
-def _argument(kind: type, field: Field[Any]) -> _Row:
+def _argument(kind: type, field: Field[Any]) -> Row:
     argument = described(kind, field.name)
     return (
         code(field.name),

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from components.package.docstrings import described, summary
-from reference.markdown import code, sections, table
+from reference.markdown import Row, Tables, code, sections, table
 from settings import Settings
 from settings.section import Section
 
@@ -36,41 +36,58 @@ address ranges and addresses can be secrets (`pulumi config set --secret`); othe
 What a key that you remove does to Azure:
 [which keys Azure keeps](../decisions/0029-what-is-taken-out.md)."""
 
+_HEAD = ("key", "type", "default", "meaning")
 _WORDS = {str: "string", int: "number", float: "number", bool: "boolean"}
 
 
+# What this section has in common with others stands there: it is the one that people look for.
+_FIRST = "gpuPools"
+
+
 def page() -> str:
-    return sections("Stack file", _INTRODUCTION, "## All keys", _keys(Settings, ""), *_parts())
-
-
-def _parts() -> Iterator[str]:
-    for field in Settings.model_fields.values():
-        for section in _sections_in(field.annotation):
-            yield from _part(str(field.alias), section)
-
-
-def _part(key: str, section: type[Section]) -> Iterator[str]:
-    yield f"## {key}"
-    yield summary(section)
-    yield _keys(section, f"{key}.")
-    for field in section.model_fields.values():
-        for part in _sections_in(field.annotation):
-            yield from _part(f"{key}.{field.alias}", part)
-
-
-def _keys(section: type[Section], path: str) -> str:
-    return table(
-        ("key", "type", "default", "meaning"),
-        (_key(section, path, name, field) for name, field in section.model_fields.items()),
+    tables, parts = Tables(), dict(_parts())
+    tables.claim(_FIRST, _FIRST.lower(), _keys(parts[_FIRST], f"{_FIRST}."))
+    return sections(
+        "Stack file",
+        _INTRODUCTION,
+        "## All keys",
+        table(_HEAD, _keys(Settings, "")),
+        *(text for key, section in parts.items() for text in _part(tables, key, section)),
     )
 
 
-def _key(
-    section: type[Section], path: str, name: str, field: FieldInfo
-) -> tuple[str, str, str, str]:
+def _parts() -> Iterator[tuple[str, type[Section]]]:
+    """The sections of a stack file, with those in them, by their paths."""
+    for field in Settings.model_fields.values():
+        for section in _sections_in(field.annotation):
+            yield from _with_parts(str(field.alias), section)
+
+
+def _with_parts(key: str, section: type[Section]) -> Iterator[tuple[str, type[Section]]]:
+    yield key, section
+    for field in section.model_fields.values():
+        for part in _sections_in(field.annotation):
+            yield from _with_parts(f"{key}.{field.alias}", part)
+
+
+def _part(tables: Tables, key: str, section: type[Section]) -> Iterator[str]:
+    yield f"## {key}"
+    yield summary(section)
+    yield from tables.table(key, _anchor(key), _HEAD, _keys(section, f"{key}."))
+
+
+def _keys(section: type[Section], path: str) -> list[Row]:
+    return [_key(section, path, name, field) for name, field in section.model_fields.items()]
+
+
+def _anchor(path: str) -> str:
+    return path.lower().replace(".", "")
+
+
+def _key(section: type[Section], path: str, name: str, field: FieldInfo) -> Row:
     key = described(section, name)
     parts = _sections_in(field.annotation)
-    anchor = f"{path}{field.alias}".lower().replace(".", "")
+    anchor = _anchor(f"{path}{field.alias}")
     meaning = f"{key.meaning} [Its keys](#{anchor})" if parts else key.meaning
     return code(field.alias), _type(field.annotation), key.default or _default(field), meaning
 

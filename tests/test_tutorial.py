@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -56,6 +57,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.long
 def test_the_commands_of_the_tutorial_work(folder: Path) -> None:
     script = "\n".join(line for block in blocks(PAGE) for line in block.lines)
+    if not shutil.which("jq"):
+        # A machine of our CI need not have it.
+        script = re.sub(r" \| jq .*", "", script)
 
     ended = subprocess.run(
         ["bash", "-exc", script],  # noqa: S607
