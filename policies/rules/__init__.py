@@ -1,15 +1,24 @@
-"""The rules of the pack. A new rule is a file beside this one and a line in the list below."""
+"""The rules of the pack. A new rule is a file beside this one and a line in the list below.
+
+A mandatory rule and the advisory one that reports what is only possible are in one file.
+"""
 
 from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
 
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from policies.rules.allowed_regions import allowed_regions
-from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
-from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
-from policies.rules.device_plugin_mig_unclear import device_plugin_mig_unclear
-from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
-from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
-from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
+from policies.rules.device_plugin_mig_strategy import (
+    device_plugin_mig_strategy,
+    device_plugin_mig_unclear,
+)
+from policies.rules.device_plugin_on_gpu_nodes import (
+    device_plugin_bound_to_pools,
+    device_plugin_on_gpu_nodes,
+)
+from policies.rules.device_plugin_tolerates_pools import (
+    device_plugin_tolerates_pools,
+    device_plugin_toleration_unclear,
+)
 from policies.rules.gpu_count_cap import gpu_count_cap
 from policies.rules.gpu_image_retired import gpu_image_retired
 from policies.rules.gpu_managed_pool import gpu_managed_pool
@@ -24,12 +33,11 @@ from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from policies.rules.gpu_size_retired import gpu_size_retired
 from policies.rules.gpu_size_unknown import gpu_size_unknown
 from policies.rules.gpu_spot_settings import gpu_spot_settings
-from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from policies.rules.no_public_node_ip import no_public_node_ip
-from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
 from policies.rules.pack_configuration import pack_configuration
 from policies.rules.protect_production_pools import protect_production_pools
 from policies.rules.required_tags import required_tags

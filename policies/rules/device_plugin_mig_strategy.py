@@ -26,3 +26,14 @@ from policies.unknowns import Unknowns
 )
 def device_plugin_mig_strategy(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
     return that_are(Certainty.CERTAIN, without_mig_strategy(members, unknowns))
+
+
+@StackRule(
+    title="The device plugin clearly advertises MIG partitions",
+    description="Reports what device-plugin-mig-strategy refuses, where it is not certain that the "
+    "plugin is for the pool, or that it is the only one there.",
+    remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools.",
+    tags=("gpu", "aks", "device-plugin", "mig"),
+)
+def device_plugin_mig_unclear(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
+    return that_are(Certainty.POSSIBLE, without_mig_strategy(members, unknowns))

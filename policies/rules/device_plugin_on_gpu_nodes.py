@@ -14,15 +14,33 @@ from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
 
+_REMEDY = (
+    "Bind the device plugin to the GPU pools by node affinity, for example to the pools' names; or "
+    'set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.'
+)
+
 
 @StackRule(
     title="The device plugin runs on GPU nodes",
     description="No device plugin runs on a pool of the stack where it would fail.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    remedy="Bind the device plugin to the GPU pools by node affinity, for example to the pools' "
-    'names; or set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.',
+    remedy=_REMEDY,
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
     return that_are(Certainty.CERTAIN, failing(members, unknowns))
+
+
+@StackRule(
+    title="The device plugin is bound to GPU pools",
+    description="Reports device plugins that can run on nodes without GPUs and would exit there: "
+    "their selectors do not ask for GPUs, and the cluster has pools outside this stack or "
+    "provisions nodes by itself.",
+    remedy=_REMEDY,
+    tags=("gpu", "aks", "device-plugin", "scheduling"),
+)
+def device_plugin_bound_to_pools(
+    members: Members, _: Settings, unknowns: Unknowns
+) -> StackFindings:
+    return that_are(Certainty.POSSIBLE, failing(members, unknowns))

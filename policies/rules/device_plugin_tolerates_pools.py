@@ -28,3 +28,18 @@ def device_plugin_tolerates_pools(
     members: Members, _: Settings, unknowns: Unknowns
 ) -> StackFindings:
     return that_are(Certainty.CERTAIN, repelled(members, unknowns))
+
+
+@StackRule(
+    title="The device plugin tolerates the taints of pools that it may be for",
+    description="Reports what device-plugin-tolerates-pools refuses, where it is not certain that "
+    "the plugin is for the pool. That includes pools without AKS's driver: whoever installs the "
+    "driver may bring the plugin too.",
+    remedy="Add a toleration for each taint of the pools to the device plugin, or bind it by node "
+    "affinity to the names of its pools.",
+    tags=("gpu", "aks", "device-plugin", "scheduling"),
+)
+def device_plugin_toleration_unclear(
+    members: Members, _: Settings, unknowns: Unknowns
+) -> StackFindings:
+    return that_are(Certainty.POSSIBLE, repelled(members, unknowns))

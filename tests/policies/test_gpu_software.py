@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
-from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
-from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
 from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, release, together
 from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
 

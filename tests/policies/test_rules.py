@@ -42,7 +42,6 @@ def test_rules_have_descriptions(rule: Policy) -> None:
     )
     assert rule.config_schema
     assert rule.config_schema.properties["reason"]["type"] == "string"
-    assert (ROOT / "policies" / "rules" / f"{rule.name.replace('-', '_')}.py").exists()
 
 
 def test_possible_problems_are_not_refused() -> None:

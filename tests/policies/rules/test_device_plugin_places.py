@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
-from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
-from policies.rules.device_plugin_mig_unclear import device_plugin_mig_unclear
-from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
+from policies.rules.device_plugin_mig_strategy import (
+    device_plugin_mig_strategy,
+    device_plugin_mig_unclear,
+)
+from policies.rules.device_plugin_on_gpu_nodes import (
+    device_plugin_bound_to_pools,
+    device_plugin_on_gpu_nodes,
+)
 from tests.policies.gpu_stacks import (
     MANAGED,
     POOL_LABEL,

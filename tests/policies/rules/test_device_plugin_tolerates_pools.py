@@ -3,8 +3,10 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
-from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
+from policies.rules.device_plugin_tolerates_pools import (
+    device_plugin_tolerates_pools,
+    device_plugin_toleration_unclear,
+)
 from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,

@@ -8,8 +8,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 from catalogue import gpu_operator
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.gpu_operator_coherent import gpu_operator_coherent
-from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
-from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
 from tests.policies.gpu_stacks import MANAGED, NO_DRIVER, not_known, pool, release, together
 from tests.policies.policy_harness import Resource, findings
 from tests.policies.pool_variants import CPU

@@ -6,10 +6,11 @@ from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from catalogue.sizes import GpuSize, gpu_sizes
 from policies import gpu_nodes
-from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
-from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
-from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
-from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.device_plugin_tolerates_pools import (
+    device_plugin_tolerates_pools,
+    device_plugin_toleration_unclear,
+)
+from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
 from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
