@@ -28,7 +28,7 @@ from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.memory import used
 from rehearsal.control_planes.processes import end_leftovers, recorded_pids, records
-from rehearsal.files import read_json, read_record, write_json
+from rehearsal.files import read_record, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 from rehearsal.server_lock import POLL_SECONDS, ServerLock, holder, is_held
 from rehearsal.stand_ins.launch import SOCKET_VARIABLE
@@ -223,8 +223,9 @@ def _reusable(files: Home, options: _Options, say: Say) -> Cloud | None:
             record = read_record(files.server, ServerRecord)
             has_started = record is not None and record.pid == holder(files.server_lock)
             if time.monotonic() - began > (BUSY_SECONDS if has_started else START_SECONDS):
+                pid = holder(files.server_lock)
                 raise CloudError(
-                    f"The rehearsal's server (process {_holder(files)}) does not answer. Run "
+                    f"The rehearsal's server (process {pid}) does not answer. Run "
                     "`aksgpu stop`, which ends it and keeps its state, then try again."
                 )
             time.sleep(POLL_SECONDS)
@@ -308,7 +309,7 @@ class Status:
 def status_of(home: Path) -> Status:
     """Returns the status of the cloud in a home. Starts and changes nothing."""
     files = Home(home.resolve())
-    running, pid = _running(files), _holder(files)
+    running, pid = _running(files), holder(files.server_lock)
     record = running[1] if running else None
     overview = (_get(files, record, OVERVIEW) if record else None) or {}
     server: Literal["running", "silent", "stopped"] = "running" if running else "stopped"
@@ -416,8 +417,9 @@ def _taken_over(files: Home) -> Iterator[bool]:
     for number, seconds in STOP_SECONDS.items():
         lock = lock or _end_server(files, number, time.monotonic() + seconds)
     if lock is None:
+        pid = holder(files.server_lock)
         raise CloudError(
-            f"The rehearsal's server (process {_holder(files)}) does not end, even after SIGKILL."
+            f"The rehearsal's server (process {pid}) does not end, even after SIGKILL."
         )
     with lock:
         # A server that was killed may have left the processes of its clusters behind.
@@ -430,7 +432,7 @@ def _end_server(files: Home, number: signal.Signals, deadline: float) -> ServerL
     """Signals the holder of the lock, once, and waits for the lock."""
     signalled = None
     while time.monotonic() < deadline:
-        server = _holder(files)
+        server = holder(files.server_lock)
         if server not in (None, signalled):
             signalled = server
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -441,12 +443,6 @@ def _end_server(files: Home, number: signal.Signals, deadline: float) -> ServerL
             return lock
         time.sleep(POLL_SECONDS)
     return None
-
-
-def _holder(files: Home) -> int | None:
-    # Servers of older versions do not write their pid into the lock.
-    pid = (read_json(files.server) or {}).get("pid")
-    return holder(files.server_lock, pid if isinstance(pid, int) else 0)
 
 
 def _launch(files: Home, lock: ServerLock, options: _Options) -> Cloud:

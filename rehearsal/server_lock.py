@@ -86,17 +86,16 @@ def is_held(path: Path) -> bool:
     return lock is None
 
 
-def holder(path: Path, *others: int) -> int | None:
+def holder(path: Path) -> int | None:
     """Returns the pid of the process that holds the lock; None if it is not known.
 
-    Candidates are the pid in the file and `others`. Only one that has the lock file open counts:
-    a pid may have been given to another process.
+    Only the pid of a process that has the lock file open counts: it may have been given to another.
     """
     try:
         recorded = int(path.read_text())
     except (OSError, ValueError):
-        recorded = 0
-    return next((pid for pid in (recorded, *others) if pid > 0 and _has_open(pid, path)), None)
+        return None
+    return recorded if recorded > 0 and _has_open(recorded, path) else None
 
 
 def _has_open(pid: int, path: Path) -> bool:

@@ -100,11 +100,7 @@ def test_a_body_that_is_no_error_has_no_reason() -> None:
     [
         "%" + "25" * 6_000,
         f"<html><p>{'a &amp; %2525 ' * 80_000}</p></html>",
-        "<" * 100_000,
-        "<title" * 20_000,
-        "<html>" + "<!--" * 30_000,
         "<html>" + "<script>" * 20_000,
-        "x" + " " * 100_000 + "y",
         {"error": {"code": "No", "message": "No.", "a" * 100_000: "b"}},
     ],
 )

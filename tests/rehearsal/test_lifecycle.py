@@ -118,7 +118,7 @@ def test_a_starting_server_is_ended_before_its_home_is_removed(
     """A server takes a while until it answers."""
     pid = silent()
     (home / "server.json").write_text(f'{{"pid": {pid}}}')
-    assert holder(home / "server.lock", pid) == pid
+    assert holder(home / "server.lock") == pid
     monkeypatch.setattr(cloud, "START_SECONDS", 0.2)
     with pytest.raises(CloudError, match=rf"process {pid}\) does not answer"):
         cloud.start(home)

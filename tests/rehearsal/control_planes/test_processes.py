@@ -123,17 +123,3 @@ def test_another_process_with_a_recorded_id_is_not_killed(
     assert end_leftovers(folder) == 0
     assert sleeper.poll() is None
     assert list(folder.iterdir()) == []
-
-
-@pytest.mark.parametrize("damage", [b"", b"\xff\xfe\x00"], ids=["empty", "no text"])
-def test_a_damaged_record_ends_no_process(
-    tmp_path: Path, sleeper: "subprocess.Popen[bytes]", damage: bytes
-) -> None:
-    """No command could start, stop or remove the rehearsal: each ended with UnicodeDecodeError."""
-    folder = records(tmp_path)
-    folder.mkdir()
-    for pid in (sleeper.pid, 1 << 30):
-        (folder / str(pid)).write_bytes(damage)
-    assert end_leftovers(folder) == 0
-    assert sleeper.poll() is None
-    assert list(folder.iterdir()) == []

@@ -132,20 +132,3 @@ def test_a_home_keeps_its_era(tmp_path: Path) -> None:
         assert cloud.stop(home)
     with pytest.raises(CloudError, match="is a rehearsal of the era `article`"):
         cloud.start(home, FAST, "today")
-
-
-@pytest.mark.parametrize(
-    ("requested", "target"),
-    [
-        ({"nodeTaints": ["sku:gpu"]}, "agentPoolProfile.nodeTaints"),
-        ({"nodeLabels": {"a b": "c"}}, "agentPoolProfile.nodeLabels"),
-        ({"nodeLabels": {"a": "-"}}, "agentPoolProfile.nodeLabels"),
-        ({"upgradeSettings": {"maxSurge": "some"}}, "agentPoolProfile.upgradeSettings.maxSurge"),
-    ],
-)
-def test_a_pool_with_node_settings_beyond_the_limits_is_refused(
-    azure: Azure, cluster: str, requested: dict[str, Any], target: str
-) -> None:
-    body = {"properties": {"vmSize": "Standard_D4ds_v5", **requested}}
-    refused = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", body)
-    assert (refused.status, refused.body["target"]) == (400, target)

@@ -91,31 +91,6 @@ def test_a_resource_is_created_updated_and_deleted(bench: Bench) -> None:
 
 
 @pytest.mark.long
-def test_a_refresh_finds_changes_of_other_clients(bench: Bench) -> None:
-    bench.up(program("drift"))
-    azure = Azure(bench.cloud)
-    pool = bench.resources()["pool"]["id"].removeprefix(azure.subscription)
-    body = azure.call("GET", f"{pool}?api-version=2025-09-01").body
-    body["properties"]["count"] = 3
-    assert azure.call("PUT", f"{pool}?api-version=2025-09-01", body).status == 200
-
-    assert bench.changes() == {}
-    bench.pulumi("refresh", "--yes", "--skip-preview")
-    assert bench.resources()["pool"]["id"].lower() == f"{azure.subscription}{pool}".lower()
-    assert bench.resources()["pool"]["inputs"]["count"] == 3
-    assert bench.changes()["pool"] == "update"
-
-
-@pytest.mark.long
-def test_a_deleted_resource_is_created_again(bench: Bench) -> None:
-    bench.up(PREAMBLE.format(group="gone"))
-    Azure(bench.cloud).call("DELETE", "/resourceGroups/gone?api-version=2025-04-01")
-
-    bench.pulumi("refresh", "--yes", "--skip-preview")
-    assert bench.changes() == {"group": "create"}
-
-
-@pytest.mark.long
 def test_deleting_a_deleted_resource_succeeds(bench: Bench) -> None:
     bench.up(PREAMBLE.format(group="gone-already"))
     Azure(bench.cloud).call("DELETE", "/resourceGroups/gone-already?api-version=2025-04-01")
@@ -151,21 +126,6 @@ def test_an_imported_pool_has_all_that_azure_filled_in(bench: Bench) -> None:
 
 
 @pytest.mark.long
-def test_mistakes_are_reported_before_any_request(bench: Bench) -> None:
-    bench.write(
-        PREAMBLE.format(group="mistakes")
-        + 'aks.AgentPool("pool", resource_group_name="g", resource_name_="c", count="three",'
-        ' agent_pool_name="gpu", gpu_profile={"drivr": "Install"})'
-    )
-
-    output = bench.pulumi("preview", fails=True)
-
-    assert "is a string, but must be an integer" in output
-    assert "is not a property of GPUProfileArgs" in output
-    assert not bench.requests("PUT", "mistakes")
-
-
-@pytest.mark.long
 def test_an_unknown_type_is_named(bench: Bench) -> None:
     bench.write(
         "from pulumi_azure_native import containerregistry\n"
@@ -183,16 +143,3 @@ def test_an_unknown_function_is_named(bench: Bench) -> None:
     bench.write("from pulumi_azure_native import authorization\nauthorization.get_client_config()")
 
     assert "azure-native:authorization:getClientConfig" in bench.pulumi("preview", fails=True)
-
-
-@pytest.mark.long
-def test_a_refusal_has_azures_message(bench: Bench) -> None:
-    output = bench.up(
-        PREAMBLE.format(group="refused").replace('"eastus"', '"atlantis"')
-        + 'aks.AgentPool("pool", resource_group_name=group.name, resource_name_="none",'
-        ' agent_pool_name="gpu", vm_size="Standard_NC8as_T4_v3", count=1)',
-        fails=True,
-    )
-
-    assert "LocationNotAvailableForResourceGroup" in output
-    assert "Traceback" not in output

@@ -133,48 +133,6 @@ def test_the_articles_objects_are_created_updated_and_deleted(kube: KubernetesBe
     assert not kube.plane.has("namespace", "whole-life")
 
 
-def test_mutable_changes_are_made_in_place(kube: KubernetesBench) -> None:
-    kube.up(with_plugin("changes"))
-    before = kube.resources()["plugin"]["outputs"]["metadata"]["uid"]
-
-    newer = with_plugin("changes", image="k8s-device-plugin:1.12")
-    kube.write(newer)
-    assert kube.changes() == {"plugin": "update"}
-    kube.up(newer)
-    live = kube.plane.get("daemonset", "-n", "changes", "nvidia-device-plugin-daemonset")
-    assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "k8s-device-plugin:1.12"
-    assert live["metadata"]["uid"] == before
-    assert live["status"]["updatedNumberScheduled"] == 1
-
-    other = with_plugin("changes", label="another")
-    kube.write(other)
-    assert kube.changes()["plugin"] in ("replace", "delete-replaced", "create-replacement")
-    kube.up(other)
-    live = kube.plane.get("daemonset", "-n", "changes", "nvidia-device-plugin-daemonset")
-    assert live["spec"]["selector"]["matchLabels"] == {"name": "another"}
-    assert live["metadata"]["uid"] != before
-
-
-def test_a_refresh_finds_changes_of_other_clients(kube: KubernetesBench) -> None:
-    kube.up(with_plugin("drift"))
-    kube.plane.kubectl(
-        "-n", "drift", "set", "image", "daemonset/nvidia-device-plugin-daemonset",
-        "nvidia-device-plugin-ctr=elsewhere:1",
-    )  # fmt: skip
-
-    assert kube.changes() == {}
-    kube.pulumi("refresh", "--yes", "--skip-preview")
-    assert kube.changes() == {"plugin": "update"}
-    # What kubectl changed is taken back without a conflict.
-    kube.pulumi("up", "--yes", "--skip-preview")
-    live = kube.plane.get("daemonset", "-n", "drift", "nvidia-device-plugin-daemonset")
-    assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "k8s-device-plugin:1.11"
-
-    kube.plane.kubectl("-n", "drift", "delete", "daemonset", "nvidia-device-plugin-daemonset")
-    kube.pulumi("refresh", "--yes", "--skip-preview")
-    assert kube.changes() == {"plugin": "create"}
-
-
 def test_an_imported_object_is_taken_over_by_its_program(kube: KubernetesBench) -> None:
     kube.up(with_plugin("imported"))
     urn = kube.resources()["plugin"]["urn"]
@@ -347,19 +305,6 @@ def test_a_preview_works_before_the_cluster_exists(kube: KubernetesBench) -> Non
 
     kube.up(LATER.replace('"b"', '"c"'))
     assert kube.plane.get("configmap", "later")["data"] == {"a": "c"}
-
-
-def test_another_cluster_replaces_all_objects(kube: KubernetesBench) -> None:
-    program = PREAMBLE.format(namespace="moved")
-    kube.up(program)
-
-    # Another kubeconfig for the same cluster is an update; another address is another cluster.
-    kube.write(program.replace(".read()", r'.read() + "preferences: {}\n"'))
-    assert kube.changes() == {"provider": "update"}
-    kube.write(program.replace(".read()", '.read().replace("127.0.0.1", "localhost")'))
-    changes = kube.changes()
-    assert changes.keys() == {"provider", "namespace"}
-    assert "update" not in changes.values()
 
 
 def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) -> None:
