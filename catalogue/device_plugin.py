@@ -43,9 +43,6 @@ NEWEST: Version = (999, 0)
 # NVIDIA has no other versions 1.x, so they are AMD's in mirrors, whose names lack the vendor.
 _AMDS_TAG = re.compile(r"([a-z]+-)*v?1\.\d.*|labeller.*")
 _OF_NVIDIA = "nvidia/"
-# What allocates GPUs in NVIDIA's DRA driver. Its other program is for links between nodes, and
-# leaves GPUs to a device plugin.
-_DRA_PROGRAM = re.compile(r"(?<![\w-])gpu-kubelet-plugin(?![\w-])")
 _NUMBERS = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})([.-].*)?")
 # Older plugins wait forever if they find no driver, do not support MIG, and ignore their settings.
 CAN_FAIL: Version = (0, 7)
@@ -67,11 +64,6 @@ def version_of(image: str) -> Version:
 
 def _tag(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
-
-
-def is_dra_driver(container: Mapping[str, Any]) -> bool:
-    """Whether the container allocates GPUs by Dynamic Resource Allocation."""
-    return any(_DRA_PROGRAM.search(word) for word in words(container))
 
 
 def setting(container: Mapping[str, Any], name: str) -> str | None:

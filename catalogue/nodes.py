@@ -17,7 +17,6 @@ AS_OF = date(2026, 11, 21)
 GPU_TAINTS: Mapping[str, str] = MappingProxyType(
     {"sku=gpu": "sku=gpu:NoSchedule", "nvidia.com/gpu": "nvidia.com/gpu=present:NoSchedule"}
 )
-GPU_TAINT = GPU_TAINTS["sku=gpu"]
 
 # The label and taint that AKS adds to spot nodes.
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")

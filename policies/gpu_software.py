@@ -1,4 +1,4 @@
-"""The software of a stack that brings GPU drivers, device plugins and DRA drivers."""
+"""The software of a stack that brings GPU drivers and device plugins."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,13 +14,12 @@ from catalogue.device_plugin import (
     MIG_STRATEGY,
     NEWEST,
     NO_STRATEGY,
-    is_dra_driver,
     is_plugin,
     setting,
     version_of,
 )
 from catalogue.scheduling import Spec
-from catalogue.shapes import mapping, mappings
+from catalogue.shapes import mapping
 from policies.certainty import Certainty
 from policies.pods import containers_of, is_custom, kind_of, pods_of
 from policies.reading import CannotReadError
@@ -30,12 +29,9 @@ from policies.unknowns import Unknowns
 # What can change pods without a change of their resource in the program.
 _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
 _PLUGIN_CHART = "nvidia-device-plugin"
-# NVIDIA's DRA driver: its first name, and its name as a project of Kubernetes.
-_DRA_CHARTS = ("nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu")
-_CHARTS = (gpu_operator.CHART, _PLUGIN_CHART, *_DRA_CHARTS)
-# The GPU Operator's custom resources; other operators have a ClusterPolicy, too.
+_CHARTS = (gpu_operator.CHART, _PLUGIN_CHART)
+# The GPU Operator's custom resource; other operators have a ClusterPolicy, too.
 _CLUSTER_POLICY = "kubernetes:nvidia.com/v1:ClusterPolicy"
-_GPU_CLUSTER = "kubernetes:nvidia.com/v1alpha1:GPUCluster"
 
 # The defaults of the charts.
 _CRITICAL_TOLERATION = MappingProxyType({"key": "CriticalAddonsOnly", "operator": "Exists"})
@@ -64,7 +60,7 @@ def _never() -> Certainty:
 
 @dataclass(frozen=True, kw_only=True)
 class Software:
-    """Software that brings a driver, a device plugin or a DRA driver to the nodes of its pods."""
+    """Software that brings a driver or a device plugin to the nodes of its pods."""
 
     # Its name in messages.
     label: str
@@ -73,8 +69,6 @@ class Software:
     pods: Spec
     plugin: bool
     driver: bool
-    # Whether it allocates GPUs with Dynamic Resource Allocation.
-    dra: bool = False
     toolkit: bool = False
     is_operator: bool = False
     # Whether it is a GPU Operator that makes its operands by a ClusterPolicy.
@@ -87,15 +81,6 @@ class Software:
     # Functions, so that an unknown value is read only when a rule uses it.
     fails_without_gpus: Callable[[], Certainty] = _never
     mig_strategy: Callable[[], str | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Installed:
-    """A chart that a resource installs, with the values that are visible in the program."""
-
-    name: str
-    values: Mapping[str, Any]
-    certainty: Certainty
 
 
 def some_change_others(members: Iterable[Member]) -> bool:
@@ -121,18 +106,18 @@ def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[So
     if kind == "DaemonSet":
         for pods in pods_of(member.type, member.properties, unknowns):
             yield from _daemon_set(member, pods)
-    elif member.type in _CUSTOM_RESOURCES:
-        spec = mapping(member.properties.get("spec"))
-        yield _CUSTOM_RESOURCES[member.type](member, spec, Certainty.CERTAIN)
-    elif kind in _INSTALLERS:
-        charts = [*_INSTALLERS[kind](member.properties)]
-        for chart in charts:
-            if chart.name == gpu_operator.CHART:
-                yield _operator(member, chart.values, chart.certainty)
-            # The DaemonSets of a rendered chart are resources of the stack themselves.
-            elif chart.name in _CHARTS and not (rendered and kind == "Chart"):
-                release = _plugin_release if chart.name == _PLUGIN_CHART else _dra_release
-                yield release(member, chart.values, chart.certainty)
+    elif member.type == _CLUSTER_POLICY:
+        yield _operator(member, mapping(member.properties.get("spec")), Certainty.CERTAIN)
+    elif kind in ("Release", "Chart"):
+        chart, values = _chart(member.properties), mapping(member.properties.get("values"))
+        # The pack does not read value files.
+        has_files = bool(member.properties.get("valueYamlFiles"))
+        certainty = Certainty.POSSIBLE if has_files else Certainty.CERTAIN
+        if chart == gpu_operator.CHART:
+            yield _operator(member, values, certainty)
+        # The DaemonSets of a rendered chart are resources of the stack themselves.
+        elif chart == _PLUGIN_CHART and not (rendered and kind == "Chart"):
+            yield _plugin_release(member, values, certainty)
     if _RENDERS.fullmatch(member.type) and not rendered:
         if kind == "Chart" and _chart(member.properties) in _CHARTS:
             return
@@ -149,17 +134,6 @@ def _daemon_set(member: Member, pods: Mapping[str, Any]) -> Iterator[Software]:
     # The behavior of a custom resource is unknown.
     certainty = Certainty.POSSIBLE if is_custom(member.type) else Certainty.CERTAIN
     label = f"the DaemonSet {member.name}"
-    if any(map(is_dra_driver, containers)):
-        yield Software(
-            label=label,
-            member=member,
-            pods=pods,
-            plugin=False,
-            driver=False,
-            dra=True,
-            certainty=certainty,
-            mig_strategy=lambda: None,
-        )
     if (container := next(filter(is_plugin, containers), None)) is None:
         return
     # An init container may wait for the driver, and so never let the plugin start without one.
@@ -177,50 +151,10 @@ def _daemon_set(member: Member, pods: Mapping[str, Any]) -> Iterator[Software]:
     )
 
 
-def _by_helm(properties: Mapping[str, Any]) -> Iterator[Installed]:
-    # The pack does not read value files.
-    certainty = Certainty.POSSIBLE if properties.get("valueYamlFiles") else Certainty.CERTAIN
-    values = mapping(properties.get("values"))
-    yield Installed(name=_chart(properties), values=values, certainty=certainty)
-    yield from _subcharts(values)
-
-
-def _by_flux(properties: Mapping[str, Any]) -> Iterator[Installed]:
-    spec = mapping(properties.get("spec"))
-    chart = mapping(mapping(spec.get("chart")).get("spec"))
-    unclear = any(name in spec for name in ("valuesFrom", "kubeConfig", "suspend"))
-    certainty = Certainty.POSSIBLE if unclear else Certainty.CERTAIN
-    values = mapping(spec.get("values"))
-    yield Installed(name=_chart(chart), values=values, certainty=certainty)
-    yield from _subcharts(values)
-
-
-def _by_argo(properties: Mapping[str, Any]) -> Iterator[Installed]:
-    """The cluster of an application, and whether it is synced, are unknown."""
-    spec = mapping(properties.get("spec"))
-    for source in [mapping(spec.get("source")), *mappings(spec.get("sources"))]:
-        values = mapping(mapping(source.get("helm")).get("valuesObject"))
-        yield Installed(name=_chart(source), values=values, certainty=Certainty.POSSIBLE)
-        yield from _subcharts(values)
-
-
-def _subcharts(values: Mapping[str, Any]) -> Iterator[Installed]:
-    """A chart passes values to its subcharts by their names."""
-    for name in _CHARTS:
-        chart_values = mapping(values.get(name))
-        if name in values and not _is_off(chart_values, "enabled"):
-            yield Installed(name=name, values=chart_values, certainty=Certainty.POSSIBLE)
-
-
-_INSTALLERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Installed]]] = MappingProxyType(
-    {"Release": _by_helm, "Chart": _by_helm, "HelmRelease": _by_flux, "Application": _by_argo}
-)
 # Resources that create others from a chart or from manifests.
 _RENDERS = re.compile(
     r"kubernetes:(helm\.sh/\w+:Chart|yaml(/\w+)?:Config(File|Group)|kustomize(/\w+)?:Directory)"
 )
-_CHART = "chart"
-_LABELS = MappingProxyType({"Release": "Helm release", "Application": "application"})
 _ARCHIVE = re.compile(r"(?P<name>.+?)-v?\d+\.\d+\.\d+.*\.tgz")
 
 
@@ -247,8 +181,9 @@ def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certai
         strategy = values.get("migStrategy")
         return None if values.get("config") and strategy is None else str(strategy or NO_STRATEGY)
 
+    kind = "Helm release" if kind_of(member.type) == "Release" else "chart"
     return Software(
-        label=f"the {_LABELS.get(kind_of(member.type), _CHART)} {member.name}",
+        label=f"the {kind} {member.name}",
         member=member,
         pods={
             "nodeSelector": values.get("nodeSelector"),
@@ -264,41 +199,6 @@ def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certai
     )
 
 
-def _dra_release(member: Member, values: Mapping[str, Any], certainty: Certainty) -> Software:
-    pods = mapping(values.get("kubeletPlugin"))
-    # Without this setting, current versions of the chart do not allocate GPUs.
-    is_sure = str(values.get("gpuResourcesEnabledOverride")).lower() == "true"
-    return Software(
-        label=f"the DRA driver {member.name}",
-        member=member,
-        pods={
-            "nodeSelector": pods.get("nodeSelector"),
-            "affinity": _value(pods, "affinity", _PLUGIN_AFFINITY),
-            "tolerations": pods.get("tolerations"),
-        },
-        plugin=False,
-        driver=False,
-        dra=_is_on(mapping(values.get("resources")), "gpus"),
-        certainty=certainty if is_sure else Certainty.POSSIBLE,
-        mig_strategy=lambda: None,
-    )
-
-
-def _operators_dra(member: Member, spec: Mapping[str, Any], certainty: Certainty) -> Software:
-    """The DRA driver of NVIDIA's GPU Operator."""
-    return Software(
-        label="the DRA driver of the GPU Operator",
-        member=member,
-        pods=_operands(spec),
-        plugin=False,
-        driver=False,
-        dra=_is_on(mapping(spec.get("draDriver")), "gpus"),
-        is_operator=True,
-        certainty=certainty,
-        mig_strategy=lambda: None,
-    )
-
-
 def _operands(settings: Mapping[str, Any]) -> Spec:
     tolerations = _value(mapping(settings.get("daemonsets")), "tolerations", [GPU_TOLERATION])
     return {"tolerations": tolerations}
@@ -307,18 +207,13 @@ def _operands(settings: Mapping[str, Any]) -> Spec:
 def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -> Software:
     """NVIDIA's GPU Operator. Its ClusterPolicy has the settings under the chart's names."""
 
-    def is_deployed(resource: str, *, default: bool) -> bool:
-        value = mapping(values.get(resource)).get("deployCR")
-        return default if value is None else str(value).lower() == "true"
-
-    has_policy = is_deployed("clusterPolicy", default=True)
+    has_policy = not _is_off(mapping(values.get("clusterPolicy")), "deployCR")
     return Software(
         label="the GPU Operator",
         member=member,
         pods=_operands(values),
         plugin=has_policy and _is_on(values, "devicePlugin"),
         driver=has_policy and _is_on(values, "driver"),
-        dra=is_deployed("gpuCluster", default=False),
         toolkit=has_policy and _is_on(values, "toolkit"),
         is_operator=True,
         has_policy=has_policy,
@@ -326,9 +221,6 @@ def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -
         certainty=certainty,
         mig_strategy=lambda: mapping(values.get("mig")).get("strategy"),
     )
-
-
-_CUSTOM_RESOURCES = MappingProxyType({_CLUSTER_POLICY: _operator, _GPU_CLUSTER: _operators_dra})
 
 
 def _is_on(values: Mapping[str, Any], part: str) -> bool:

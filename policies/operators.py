@@ -1,6 +1,6 @@
 """Whether the parts of the GPU Operator fit together, and fit what AKS installs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 
 from catalogue.gpu_operator import AKS_RUNTIME
@@ -21,22 +21,13 @@ from policies.pools import nvidia_gpus
 from policies.stack_rule import Members
 from policies.unknowns import Unknowns
 
-_POLICY, _GPU_CLUSTER = "ClusterPolicy", "GPUCluster"
-_GROUP = "kubernetes:nvidia.com/"
 _DEFAULT_RUNTIME = "nvidia"
 _UNSURE = " Whether the operator serves this pool, with these values, is not certain."
 
 
 def unfit(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
-    """Yields the pools and the operators whose parts do not fit together."""
+    """Yields the pools for which the parts of an operator do not fit together."""
     operators = [item for item in software_in(members, unknowns) if item.has_policy]
-    yield from _unfit_pools(members, operators, unknowns)
-    yield from _two_resources(members, operators)
-
-
-def _unfit_pools(
-    members: Members, operators: Sequence[Software], unknowns: Unknowns
-) -> Iterator[Weighed]:
     clusters = Clusters(members)
 
     def judge(pair: tuple[StackPool, Software]) -> Iterator[Weighed]:
@@ -48,8 +39,7 @@ def _unfit_pools(
         yield certainty, f"{found.pool.label} {why}{unsure}", found.member.urn
 
     pools = list(nvidia_pools(members, unknowns))
-    # An operator that gets a GPUCluster too is told below, and by the rule of owners.
-    return unknowns.each(product(pools, [item for item in operators if not item.dra]), judge)
+    yield from unknowns.each(product(pools, operators), judge)
 
 
 def _unfit(found: StackPool, operator: Software) -> str:
@@ -73,26 +63,3 @@ def _unfit(found: StackPool, operator: Software) -> str:
         f"has AKS's container runtime, {AKS_RUNTIME}, and {operator.label} asks for {runtime}, "
         f"so its pods do not start. Set operator.runtimeClass to {AKS_RUNTIME}."
     )
-
-
-def _two_resources(members: Members, operators: Sequence[Software]) -> Iterator[Weighed]:
-    for operator in operators:
-        if operator.dra:
-            yield (
-                operator.certainty,
-                "This release deploys a ClusterPolicy and a GPUCluster, of which the operator "
-                "accepts only one. Set clusterPolicy.deployCR or gpuCluster.deployCR to false.",
-                operator.member.urn,
-            )
-    policies, others = (
-        [one for one in members if one.type.startswith(_GROUP) and one.type.endswith(f":{kind}")]
-        for kind in (_POLICY, _GPU_CLUSTER)
-    )
-    for policy, other in product(policies, others):
-        if policy.provider_urn == other.provider_urn:
-            yield (
-                Certainty.CERTAIN,
-                f"This GPUCluster is on a cluster with the ClusterPolicy {policy.name}, and the "
-                "GPU Operator accepts only one of them. Remove one.",
-                other.urn,
-            )

@@ -9,7 +9,6 @@ from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
-    brings_dra,
     brings_plugin,
     is_for,
     lands,
@@ -62,11 +61,6 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         ]
         # One that tolerates the taints is enough, and unknown values may contain one.
         if some_are_unknown or not all(taints for _, _, taints in selecting):
-            return
-        # A DRA driver also lets pods use the GPUs.
-        if any(
-            brings_dra(stack_pool, item) and not untolerated(pool, item.pods) for item in software
-        ):
             return
         # gpu-pool-linux-only reports pools with Windows.
         if not stack_pool.runs_linux():

@@ -1,4 +1,4 @@
-"""Nodes without an agent pool, of Karpenter's NodePools and KAITO's Workspaces.
+"""Nodes without an agent pool, of Karpenter's NodePools.
 
 AKS node auto-provisioning and AKS Automatic use Karpenter.
 """
@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.nodes import GPU_TAINT
 from catalogue.shapes import mapping, mappings, sequence
 from catalogue.sizes import is_gpu_size
 from policies.pools import Pool
 from policies.vocabulary import AZURE_NATIVE
 
-_TYPE = re.compile(r"kubernetes:(karpenter\.sh|kaito\.sh)/\w+:(?P<kind>NodePool|Workspace)(Patch)?")
+_TYPE = re.compile(r"kubernetes:karpenter\.sh/\w+:NodePool(Patch)?")
 _AZURE = "karpenter.azure.com"
 _SIZE_LABELS = (f"{_AZURE}/sku-name", "node.kubernetes.io/instance-type")
 _FAMILY_LABEL = f"{_AZURE}/sku-family"
@@ -27,8 +26,6 @@ _NO_GPUS: Mapping[str, tuple[list[str], ...]] = MappingProxyType(
 
 def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
     """Yields the nodes that a resource creates as a pool, with all the VM sizes that it names."""
-    kind = _kind(resource_type)
-    node: Mapping[str, Any]
     if is_node_pool(resource_type, properties):
         sizes = {"scale": {"autoscale": [{"sizes": sizes_of(properties)}]}}
         taints = {
@@ -39,16 +36,11 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
         }  # fmt: skip
         node = {"virtualMachinesProfile": sizes, **taints}
         yield Pool("This NodePool", AZURE_NATIVE, False, properties, lambda: node)
-    elif kind == "Workspace":
-        # KAITO taints its nodes.
-        size = mapping(properties.get("resource")).get("instanceType")
-        node = {"vmSize": size, "nodeTaints": [GPU_TAINT]}
-        yield Pool("This Workspace", AZURE_NATIVE, False, properties, lambda: node)
 
 
 def is_node_pool(resource_type: str, properties: Mapping[str, Any]) -> bool:
     """Whether a resource is a NodePool of Karpenter, and not one of another cloud."""
-    if _kind(resource_type) != "NodePool":
+    if not _TYPE.fullmatch(resource_type):
         return False
     of_cloud = mapping(_template(properties).get("nodeClassRef"))
     # Before Karpenter 1.0, the group was a part of apiVersion.
@@ -78,11 +70,6 @@ def can_have_gpus(properties: Mapping[str, Any]) -> bool:
         if key.startswith(_GPU_LABELS) and values in _NO_GPUS.get(operator, ()):
             return False
     return True
-
-
-def _kind(resource_type: str) -> str:
-    match = _TYPE.fullmatch(resource_type)
-    return match["kind"] if match else ""
 
 
 def _template(properties: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -141,7 +141,7 @@ class ResourceRule(PolicyInfo):
 class PoolRule(PolicyInfo):
     """Decorates a function that judges one agent pool.
 
-    With `provisioned`, the rule also judges the nodes of Karpenter and KAITO. Such a rule is
+    With `provisioned`, the rule also judges the nodes of Karpenter. Such a rule is
     advisory: of several sizes that a NodePool allows, it is unknown which one the nodes will have.
     """
 

@@ -1,9 +1,9 @@
 """GPU nodes that Karpenter creates have a limit, and sizes that other rules can check.
 
-Karpenter's `NodePool` is how node auto-provisioning and AKS Automatic create nodes. Named sizes and
-taints of a `NodePool`, and the size of a KAITO `Workspace`, are also judged by `gpu-size-unknown`,
-`gpu-size-retired`, `gpu-pool-tainted` and `allowed-gpu-sizes`. NodePools of other clouds, by their
-`nodeClassRef`, pass. The NodePools that AKS itself creates are not seen; they have no GPUs.
+Karpenter's `NodePool` is how node auto-provisioning and AKS Automatic create nodes. Its named sizes
+and its taints are also judged by `gpu-size-unknown`, `gpu-size-retired`, `gpu-pool-tainted` and
+`allowed-gpu-sizes`. NodePools of other clouds, by their `nodeClassRef`, pass. The NodePools that
+AKS itself creates are not seen; they have no GPUs.
 """
 
 from pulumi_policy import ResourceValidationArgs

@@ -5,8 +5,7 @@ Where AKS installs the driver, its node image has the container runtime too, by 
 `operator.runtimeClass: nvidia-container-runtime`. Where the pool has `gpuProfile.driver: None`, the
 operator needs both enabled. Anything between leaves the pool's nodes without GPUs, or breaks their
 container runtime. Labels of a pool that switch a part of the operator off count (see
-`one-gpu-stack-owner`), and so do a ClusterPolicy and a GPUCluster side by side, of which the
-operator accepts only one. What is only possible, as on a cluster that the stack does not create,
+`one-gpu-stack-owner`). What is only possible, as on a cluster that the stack does not create,
 `gpu-stack-owner-unclear` reports.
 """
 

@@ -18,19 +18,6 @@ def of(kind: str, name: str = "it", **properties: Any) -> Resource:
     return Resource(type=f"kubernetes:{kind}", name=name, properties=properties)
 
 
-def flux(chart: str, **more: Any) -> Resource:
-    spec = {"chart": {"spec": {"chart": chart}}, "values": OPERATOR, **more}
-    return of("helm.toolkit.fluxcd.io/v2:HelmRelease", spec=spec)
-
-
-def argo(**source: Any) -> Resource:
-    return of("argoproj.io/v1alpha1:Application", spec={"source": source})
-
-
-def umbrella(values: dict[str, Any]) -> Resource:
-    return of("helm.sh/v3:Release", chart="platform", values={"gpu-operator": values})
-
-
 def twice(software: Resource) -> tuple[bool, bool]:
     """Whether a pool with a plugin of its own is refused on account of the software, or told."""
     stack = together(pool(**SPECIALIZED), software)
@@ -55,23 +42,13 @@ LISTED: dict[str, Any] = {"items": [daemon_set(EVERYWHERE).properties]}
         (release("gpu-operator", **OPERATOR, devicePlugin={"enabled": "false"}), NOTHING),
         (release("nvidia-device-plugin", tolerations=[EVERYWHERE], affinity={}), CERTAIN),
         (release("nvidia-device-plugin", devicePlugin={"enabled": False}), NOTHING),
-        # What others decide about is possible.
-        (umbrella(OPERATOR), POSSIBLE),
-        (umbrella({**OPERATOR, "enabled": False}), NOTHING),
-        (release("platform", other={"gpu-operator": OPERATOR}), NOTHING),
-        (flux("gpu-operator"), CERTAIN),
-        (flux("gpu-operator", valuesFrom=[{"kind": "ConfigMap"}]), POSSIBLE),
-        (flux("platform", values={"gpu-operator": OPERATOR}), POSSIBLE),
-        (flux("ingress-nginx"), NOTHING),
-        (argo(chart="gpu-operator", helm={"valuesObject": OPERATOR}), POSSIBLE),
-        (argo(path="apps", repoURL="https://a"), NOTHING),
         (of("apps/v1:DaemonSetList", **LISTED), CERTAIN),
         (replace(daemon_set(EVERYWHERE), type="kubernetes:apps.kruise.io/v1:DaemonSet"), POSSIBLE),
         (daemon_set(EVERYWHERE, image="a.azurecr.io/mirror/nvidia-k8s-device-plugin:1"), CERTAIN),
     ],
 )
 def test_each_way_of_installing_it(software: Resource, expected: tuple[bool, bool]) -> None:
-    """Flat mirrors, lists, umbrella charts, release candidates, Flux and Argo were passed."""
+    """Flat mirrors, lists and release candidates were passed."""
     assert twice(software) == expected
 
 

@@ -30,11 +30,6 @@ def node_pool(
     )
 
 
-def workspace(vm_size: str) -> Resource:
-    properties = {"resource": {"instanceType": vm_size}, "inference": {}}
-    return Resource(type="kubernetes:kaito.sh/v1beta1:Workspace", properties=properties)
-
-
 @pytest.mark.parametrize(
     ("requirements", "can_have_gpus", "are_named"),
     [
@@ -70,15 +65,11 @@ RETIRED = asks("karpenter.azure.com/sku-name", "In", "Standard_NC6s_v3", "Standa
     [
         (gpu_size_retired, node_pool(RETIRED), "This NodePool has Standard_NC6s_v3, which Azure"),
         (gpu_size_retired, node_pool(T4), None),
-        (gpu_size_retired, workspace("Standard_NC6s_v3"), "This Workspace has Standard_NC6s_v3, w"),
         (gpu_size_unknown, node_pool(RETIRED), "This NodePool has the GPU size Standard_NC9_v9"),
-        (gpu_size_unknown, workspace("Standard_NC4as_T4_v3"), None),
         (gpu_pool_tainted, node_pool(T4), "This NodePool has the GPU size Standard_NC4as_T4_v3"),
         (gpu_pool_tainted, node_pool(T4, taints=TAINTS), None),
         (gpu_pool_tainted, node_pool(T4, startupTaints=TAINTS), None),
-        # KAITO taints its nodes by itself.
-        (gpu_pool_tainted, workspace("Standard_NC4as_T4_v3"), None),
-        (allowed_gpu_sizes, workspace("Standard_NC4as_T4_v3"), "This Workspace"),
+        (allowed_gpu_sizes, node_pool(T4), "This NodePool"),
     ],
 )
 def test_rules_on_sizes_and_taints_see_them(

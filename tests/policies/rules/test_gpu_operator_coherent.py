@@ -124,38 +124,11 @@ def test_managed_pools_are_left_to_the_rule_of_owners() -> None:
     assert found(pool(**MANAGED), **AKS) == []
 
 
-BOTH = {"clusterPolicy": {"deployCR": True}, "gpuCluster": {"deployCR": True}}
-
-
-@pytest.mark.parametrize(
-    ("values", "is_told"),
-    [
-        (BOTH, True),
-        ({"gpuCluster": {"deployCR": True}}, True),
-        ({"clusterPolicy": {"deployCR": False}, "gpuCluster": {"deployCR": True}}, False),
-        ({"clusterPolicy": {"deployCR": True}}, False),
-    ],
-)
-def test_a_release_has_a_cluster_policy_or_a_gpu_cluster(
-    values: dict[str, Any], is_told: bool
-) -> None:
-    messages = found(pool(), **AKS, **values)
-    assert ["deploys a ClusterPolicy and a GPUCluster" in message for message in messages] == [
-        True
-    ] * is_told
-
-
 def cluster_policy(**values: Any) -> Resource:
     return Resource(
         type="kubernetes:nvidia.com/v1:ClusterPolicy",
         name="policy",
         properties={"spec": {**LANDS, **values}},
-    )
-
-
-def gpu_cluster(**spec: Any) -> Resource:
-    return Resource(
-        type="kubernetes:nvidia.com/v1alpha1:GPUCluster", name="dra", properties={"spec": spec}
     )
 
 
@@ -178,19 +151,3 @@ def test_a_release_without_a_cluster_policy_makes_no_operands(
     for values in SETTINGS:
         chart = release("gpu-operator", **LANDS, **values, clusterPolicy={"deployCR": off})
         assert findings(gpu_operator_coherent, *together(gpu, chart, *policy)) == expected
-
-
-@pytest.mark.parametrize("gpus", [None, OFF, ON, {"enabled": "false"}])
-def test_a_gpu_cluster_has_no_parts_of_a_cluster_policy(gpus: dict[str, Any] | None) -> None:
-    """One that leaves GPUs to AKS was told to ask for AKS's container runtime."""
-    other = gpu_cluster(**LANDS, draDriver={"gpus": gpus} if gpus else {})
-    for gpu in (pool(), pool(**NO_DRIVER)):
-        assert findings(gpu_operator_coherent, *together(gpu, other)) == []
-
-
-def test_the_resources_of_one_cluster_exclude_each_other() -> None:
-    messages = findings(
-        gpu_operator_coherent, *together(pool(), cluster_policy(**AKS), gpu_cluster())
-    )
-    assert len(messages) == 1
-    assert "This GPUCluster is on a cluster with the ClusterPolicy policy" in messages[0]
