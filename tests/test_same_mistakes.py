@@ -7,10 +7,7 @@ from typing import Any
 
 import pulumi
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE
 from catalogue.mistakes import Mistake
 from catalogue.valid_pools import GPU_POOL
 from components import (
@@ -501,50 +498,6 @@ def test_an_output_is_not_validated_before_it_is_known(
 
 def test_a_list_that_contains_an_output_is_not_validated(deploy: Deploy) -> None:
     deploy(lambda: gpu_pool(zones=["4", pulumi.Output.from_input("1")]))
-
-
-COUNTS = st.none() | st.integers(-1, 5)
-POOLS = st.fixed_dictionaries(
-    {},
-    optional={
-        "vmSize": st.sampled_from(
-            [T4["vmSize"], A100["vmSize"], "Standard_NC6", "Standard_NV24ads_V710_v5", "x"]
-        ),
-        "gpuStack": st.sampled_from(["device-plugin", "none", "x"]),
-        "count": st.integers(-1, 5),
-        "minCount": COUNTS,
-        "maxCount": COUNTS,
-        "zones": st.lists(st.sampled_from("1234")),
-        "spot": st.booleans(),
-        "spotMaxPrice": st.sampled_from([-1.0, 0.0, 1.5]),
-        "maxSurge": st.sampled_from([None, "0", "1"]),
-        "maxUnavailable": st.sampled_from([None, "0%", "50%", "x"]),
-        "migProfile": st.sampled_from([None, "MIG1g", "MIG5g"]),
-        "taints": st.lists(st.sampled_from(["a=b:NoSchedule", "gpu"])),
-        "kubernetesVersion": st.sampled_from(["", "1.9", "1.35", "1.35.2", "x"]),
-        "labels": st.dictionaries(st.sampled_from(["a", "accelerator"]), st.just("b")),
-        "customHeaders": st.dictionaries(
-            st.sampled_from(["a", "a b", SPECIALIZED_IMAGE, GENERATION_2]), st.just("true")
-        ),
-    },
-)
-
-
-@given(POOLS)
-def test_components_and_settings_refuse_the_same_values(pool: dict[str, Any]) -> None:
-    named = {**NAMES, "pool_name": "gpu", **arguments("gpuPools[0]", {**T4, **pool})}
-    reported: list[Any] = []
-    try:
-        check("it", GpuNodePoolArgs(**named), GPU_POOL)
-    except pulumi.InputPropertiesError as error:
-        reported = [each["property_path"] for each in error.errors or ()]
-
-    paths = [
-        mistake.path.removeprefix("gpuPools[0].") for mistake in from_settings("gpuPools[0]", pool)
-    ]
-    assert bool(paths) == bool(reported)
-    # A stack file is not told what may only follow from another mistake.
-    assert set(paths) <= set(reported)
 
 
 def test_pools_of_the_device_plugin_are_validated() -> None:

@@ -1,14 +1,12 @@
 """aks-preview as programs and people use it: through the real engine, over HTTP."""
 
 import json
-from typing import Any, cast
 
 import pytest
 
 from rehearsal.cloud import Cloud
 from tests.aks_preview.conftest import Aks, PreviewBench
 from tests.bench import ROOT
-from tests.faults import Faults
 from tests.rehearsal.conftest import Azure
 
 pytestmark = pytest.mark.engine
@@ -83,42 +81,6 @@ def test_a_replacement_is_previewed_as_a_replacement(preview_bench: PreviewBench
     assert new is not None
     assert old["properties"]["eTag"] != new["properties"]["eTag"]
     assert len(preview_bench.requests("DELETE", f"{aks.path}/agentPools")) == 1
-    assert preview_bench.changes() == {}
-
-
-class ToCome:
-    """An argument that is known once a group is there."""
-
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def __repr__(self) -> str:
-        return f"group.id.apply(lambda _: {self._value!r})"
-
-
-@pytest.mark.long
-def test_unknown_values_are_previewed(preview_bench: PreviewBench, aks: Aks) -> None:
-    """A count that was to come was "a string, but has to be an integer" in each preview."""
-    program = aks.program(
-        headers=cast("Any", ToCome(HEADERS)),
-        count=ToCome(1),
-        tags=ToCome({"a": "b"}),
-        node_labels={"a": ToCome("b")},
-        node_taints=[ToCome("a=b:NoSchedule")],
-        availability_zones=ToCome(["1"]),
-        enable_fips=ToCome(False),
-        upgrade_settings={"maxSurge": ToCome("20%")},
-    )
-    unknown = f"resource_name={ToCome(aks.cluster)}"
-    program = program.replace(f"resource_name={aks.cluster!r}", unknown).replace(
-        "pool = ",
-        "from pulumi_azure_native import resources\n"
-        f"group = resources.ResourceGroup('group', resource_group_name='{aks.group}b',"
-        " location='eastus')\npool = ",
-    )
-    preview_bench.write(program)
-    assert preview_bench.changes()["pool"] == "create"
-    preview_bench.up(program)
     assert preview_bench.changes() == {}
 
 
@@ -270,33 +232,3 @@ def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench
     preview_bench.up(aks.program())
     put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
     assert put["query"]["api-version"] == "2026-05-01"
-
-
-@pytest.mark.long
-def test_secrets_of_a_program_are_hidden(
-    preview_bench: PreviewBench, aks: Aks, faults: Faults
-) -> None:
-    secrets = {"a-secret-header", preview_bench.cloud.client_secret}
-    program = aks.program().replace(
-        "custom_headers=None",
-        "custom_headers={'X-Key': pulumi.Output.secret('a-secret-header')},"
-        " opts=pulumi.ResourceOptions(provider=pulumi.ProviderResource('aks-preview', 'own',"
-        f" {{'clientSecret': {preview_bench.cloud.client_secret!r}}}))",
-    )
-    error = {"code": "QuotaExceeded", "message": "No cores are left."}
-    faults.script({"method": "PUT", "path": "agentPools", "operation": error})
-
-    output = preview_bench.up(program, fails=True)
-    assert not [secret for secret in secrets if secret in output + state(preview_bench)]
-    faults.lift()
-    output = preview_bench.up(program)
-    assert not [secret for secret in secrets if secret in output + state(preview_bench)]
-
-    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
-    assert put["headers"]["X-Key"] == "[secret]"
-    assert preview_bench.changes("--refresh") == {}
-
-
-def state(bench: PreviewBench) -> str:
-    files = bench.folder.glob("state/**/*.json*")
-    return "".join(file.read_text() for file in files)

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-import yaml
 
-from kube.client import ApiError
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
@@ -293,23 +291,3 @@ def test_a_secret_keeps_the_programs_string_data(site: Site) -> None:
 def test_a_loopback_address_never_uses_a_proxy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     assert site.create(config_map("direct"))["metadata"]["name"] == "direct"
-
-
-def test_a_user_can_sign_in_with_an_exec_command(site: Site) -> None:
-    config = yaml.safe_load(site.plane.kubeconfig)
-    credential = (
-        '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",'
-        ' "status": {"token": "none"}}'
-    )
-    config["users"][0]["user"] = {
-        "exec": {
-            "apiVersion": "client.authentication.k8s.io/v1",
-            "command": "echo",
-            "args": [credential],
-            "interactiveMode": "Never",
-        }
-    }
-
-    # A token that the server does not know: it is the server that says so.
-    with pytest.raises(ApiError, match="Unauthorized"):
-        asyncio.run(connect_cluster({"kubeconfig": yaml.safe_dump(config)}))
