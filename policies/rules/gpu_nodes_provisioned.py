@@ -1,12 +1,14 @@
 """GPU nodes that Karpenter creates have a limit, and sizes that other rules can check.
 
+The rule is off until the configuration gives it a level.
+
 Karpenter's `NodePool` is how node auto-provisioning and AKS Automatic create nodes. Its named sizes
 and its taints are also judged by `gpu-size-unknown`, `gpu-size-retired`, `gpu-pool-tainted` and
 `allowed-gpu-sizes`. NodePools of other clouds, by their `nodeClassRef`, pass. The NodePools that
 AKS itself creates are not seen; they have no GPUs.
 """
 
-from pulumi_policy import ResourceValidationArgs
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs
 
 from catalogue.device_plugin import GPU
 from catalogue.shapes import mapping
@@ -18,6 +20,7 @@ from policies.unknowns import Unknowns
 @ResourceRule(
     title="Provisioned GPU nodes have limits",
     description="Karpenter NodePools that can create GPU nodes list the sizes and limit the GPUs.",
+    level=EnforcementLevel.DISABLED,
     remedy=f"Set {GPU} in spec.limits of the NodePool, and list its sizes with "
     "karpenter.azure.com/sku-name; or exclude GPUs with karpenter.azure.com/sku-family.",
     tags=("gpu", "aks", "karpenter", "cost"),

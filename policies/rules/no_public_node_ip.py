@@ -1,6 +1,9 @@
-"""GPU nodes have no public IP addresses."""
+"""GPU nodes have no public IP addresses.
 
-from pulumi_policy import Severity
+The rule is off until the configuration gives it a level.
+"""
+
+from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
@@ -9,6 +12,7 @@ from policies.rule import Findings, PoolRule, Settings
 @PoolRule(
     title="GPU nodes have no public IP addresses",
     description="Nodes of GPU pools have no public IP addresses.",
+    level=EnforcementLevel.DISABLED,
     severity=Severity.HIGH,
     remedy="Turn off public IP addresses of nodes, and use a Kubernetes service instead.",
     tags=("gpu", "aks", "security"),

@@ -26,7 +26,7 @@ from policies.unknowns import FAILED, Unknowns
 from tests.policies.gpu_stacks import TOLERATION, daemon_set, pool, release, required, together
 from tests.policies.policy_harness import CANNOT_RUN, Resource, findings, pack_says, secret
 from tests.policies.pool_variants import FORMS, VALID
-from tests.policies.test_rules import SETTINGS
+from tests.policies.test_rules import ON, SETTINGS
 
 EXPRESSION = {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}
 ENV = {"name": "FAIL_ON_INIT_ERROR", "value": "true"}
@@ -200,7 +200,7 @@ def test_no_rule_breaks(resource: Resource, data: st.DataObject) -> None:
         odd = replaced(odd, place, data.draw(ANYTHING))
     broken = replace(resource, properties=odd)
 
-    said = pack_says(RULES, *together(BESIDE, broken), config=SETTINGS)
+    said = pack_says(RULES, *together(BESIDE, broken), config=SETTINGS, levels=ON)
 
     assert not [message for _, _, message in said if FAILED in message]
     assert {rule for name, rule, _ in said if name == "beside"} >= FOUND_BESIDE
@@ -248,7 +248,7 @@ def test_a_rule_that_is_at_fault_says_so_and_keeps_no_other_from_judging() -> No
     def mending(_: ResourceValidationArgs, __: Settings, ___: Unknowns) -> Findings:
         yield from ()
 
-    said = pack_says([at_fault, on_stack, mending, *RULES], BESIDE, config=SETTINGS)
+    said = pack_says([at_fault, on_stack, mending, *RULES], BESIDE, config=SETTINGS, levels=ON)
 
     told = [(name, rule) for name, rule, message in said if FAILED in message]
     assert told == [("beside", "mending"), ("beside", "at-fault"), ("", "on-stack")]

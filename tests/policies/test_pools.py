@@ -17,7 +17,7 @@ from tests.policies.pool_variants import (
     changed,
     every_form,
 )
-from tests.policies.test_rules import SETTINGS
+from tests.policies.test_rules import ON, SETTINGS
 
 # Between them, every rule on pools finds something.
 WRONG: list[Mapping[str, Any]] = [
@@ -70,8 +70,7 @@ def found(form: Form, pool: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The rules of the pack that find something in a stack with this pool, and in what."""
     written = form.resource(pool, name="pool", stack="prod")
     stack = together(written, daemon_set(TOLERATION))
-    on = {"host-encryption": "advisory"}
-    said = pack_says(RULES, *stack, config=SETTINGS, levels=on)
+    said = pack_says(RULES, *stack, config=SETTINGS, levels=ON)
     return sorted((name, rule) for name, rule, _ in said)
 
 

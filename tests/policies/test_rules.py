@@ -23,6 +23,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "gpu-count-cap": {"gpus": 2},
     "required-tags": {"tags": ["owner"]},
 }
+# The levels of the rules that are off until they have one.
+ON = {
+    rule.name: "advisory" for rule in RULES if rule.enforcement_level is EnforcementLevel.DISABLED
+}
 every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
@@ -51,7 +55,7 @@ def test_possible_problems_are_not_refused() -> None:
         properties={"spec": {"template": {"spec": {"requirements": [SIZES]}}}},
     )
     for rule in RULES:
-        if rule.enforcement_level is not EnforcementLevel.ADVISORY:
+        if rule.enforcement_level in (EnforcementLevel.MANDATORY, EnforcementLevel.REMEDIATE):
             assert findings(rule, stack) == []
 
 
@@ -60,6 +64,13 @@ SIZES = {
     "operator": "In",
     "values": ["Standard_NV6ads_A10_v5", "Standard_NC6", "Standard_NC8as_T4_v3"],
 }
+
+
+def test_what_is_no_mistake_for_everybody_is_off_until_it_is_configured() -> None:
+    """All stacks switched rules off that are not about GPUs."""
+    assert set(ON) == {"gpu-nodes-provisioned", "host-encryption", "no-public-node-ip"}
+    # Without their setting these do nothing. With it alone they would do nothing if they were off.
+    assert {"allowed-regions", "required-tags"}.isdisjoint(ON)
 
 
 def test_are_named_once() -> None:
