@@ -1,6 +1,5 @@
 """The Azure SDK for Python, as it is, against the rehearsal: create, poll, list, change, delete."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +11,6 @@ from azure.core.exceptions import (
     ResourceNotFoundError,
 )
 from azure.core.pipeline.transport import RequestsTransport
-from azure.identity.aio import ClientSecretCredential
-from azure.mgmt.containerservice.aio import ContainerServiceClient
 
 from tests.faults import Faults
 
@@ -80,44 +77,6 @@ def test_a_custom_header_reaches_the_put_and_not_the_polls(
     assert others
     assert polls
     assert not [line for line in others + polls if "UseGPUDedicatedVHD" in line["headers"]]
-
-
-def test_the_asynchronous_clients_create_and_delete_a_pool(
-    azure: Any, group: str, cluster: str
-) -> None:
-    name = cluster.rpartition("/")[2]
-
-    async def create_and_delete() -> str:
-        cloud = azure.cloud
-        async with (
-            ClientSecretCredential(
-                cloud.tenant,
-                cloud.client_id,
-                cloud.client_secret,
-                authority=cloud.url,
-                disable_instance_discovery=True,
-                connection_verify=azure.ca,
-            ) as credential,
-            ContainerServiceClient(
-                credential, cloud.subscription, **azure.client_settings
-            ) as client,
-        ):
-            body: Any = {"properties": {"vmSize": "Standard_NC6"}}
-            poller = await client.agent_pools.begin_create_or_update(group, name, "aio", body)
-            pool: Any = await poller.result()
-            await (await client.agent_pools.begin_delete(group, name, "aio")).result()
-            return str(pool.properties.provisioning_state)
-
-    assert asyncio.run(create_and_delete()) == "Succeeded"
-
-
-def test_preview_features_and_providers_are_registered(azure: Any) -> None:
-    listed = {
-        feature.name for feature in azure.features.features.list("Microsoft.ContainerService")
-    }
-    assert "Microsoft.ContainerService/GPUDedicatedVHDPreview" in listed
-    provider = azure.resources.providers.get("Microsoft.ContainerService")
-    assert provider.registration_state in ("Registered", "Registering")
 
 
 def test_the_sdk_reads_both_shapes_of_error(azure: Any, group: str, cluster: str) -> None:
