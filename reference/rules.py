@@ -29,14 +29,13 @@ def page() -> str:
         count=len(RULES),
         exceptions=f", and `{EXCEPTIONS}` ([how](../policies.md#exceptions))",
     )
-    overview = table(
-        ("rule", "level", "severity", "what it asks for"),
-        (
-            (f"[{rule.name}](#{rule.name})", _level(rule), _severity(rule), rule.description or "")
-            for rule in RULES
-        ),
-    )
+    levels = dict.fromkeys(map(_level, RULES))
+    overview = "\n\n".join(f"**{level}**: {_names(level)}." for level in levels)
     return sections("Rules of the policy pack", introduction, overview, *map(_section, RULES))
+
+
+def _names(level: str) -> str:
+    return ", ".join(f"[{rule.name}](#{rule.name})" for rule in RULES if _level(rule) == level)
 
 
 def _section(rule: Policy) -> str:
