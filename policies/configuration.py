@@ -1,10 +1,10 @@
 """Finds mistakes in a configuration of the pack. Pulumi ignores many of them silently."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
+
+from jsonschema import Draft7Validator, ValidationError
 
 from policies.exceptions import SETTING, date_error, exceptions_in, suggestion
 from policies.rules import RULES
@@ -22,7 +22,7 @@ class _DuplicateKeyError(ValueError):
 def mistakes_in(text: str) -> list[str]:
     """Returns the mistakes of a configuration, each with its path."""
     try:
-        rules = json.loads(text, object_pairs_hook=_object, parse_float=_number)
+        rules = json.loads(text, object_pairs_hook=_object)
         if not isinstance(rules, Mapping):
             return ["The configuration is not an object with rules as keys."]
         return [mistake for rule, config in rules.items() for mistake in _check_rule(rule, config)]
@@ -64,12 +64,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _number(text: str) -> float:
-    """JSON Schema accepts 1.0 as an integer."""
-    value = float(text)
-    return int(value) if value.is_integer() else value
-
-
 def _check_rule(rule: str, config: Any) -> Iterator[str]:
     if rule != _ALL and rule not in _SETTINGS:
         yield f"{rule}: the pack has no such rule{suggestion(rule, _SETTINGS)}"
@@ -94,44 +88,30 @@ def _check_level(path: str, level: Any) -> Iterator[str]:
         yield f"{path}: {_quoted(level)} is not a level{suggestion(str(level), LEVELS)}"
 
 
-_TYPES: Mapping[str, tuple[str, type | tuple[type, ...]]] = MappingProxyType(
-    {
-        "array": ("a list", list),
-        "integer": ("an integer", int),
-        "object": ("an object", dict),
-        "string": ("a string", str),
-    }
-)
-
-
 def _check_value(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
-    """Checks a value against the keywords of JSON Schema that the rules use."""
-    description, kind = _TYPES[schema["type"]]
-    if not isinstance(value, kind) or isinstance(value, bool):
-        yield f"{path}: {_quoted(value)} is not {description}."
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _check_value(schema["items"], item, f"{path}[{index}]")
-    elif isinstance(value, dict):
-        properties, required = schema["properties"], schema["required"]
-        yield from (f"{path}: {name} is missing." for name in required if name not in value)
-        for name, inner in value.items():
-            if name in properties:
-                yield from _check_value(properties[name], inner, f"{path}.{name}")
-            else:
-                yield f"{path}.{name}: there is no such property{suggestion(name, properties)}"
-    elif isinstance(value, str):
-        yield from _check_text(schema, value, path)
-    elif value < schema.get("minimum", value):
-        yield f"{path}: {value} is less than {schema['minimum']}."
+    mistakes: list[str] = []
+    for error in Draft7Validator(dict(schema)).iter_errors(value):
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.path)
+        mistakes.append(f"{path}{''.join(steps)}: {_reason(error)}")
+    # A text that is too long does not match its pattern either.
+    yield from dict.fromkeys(mistakes)
 
 
-def _check_text(schema: Mapping[str, Any], value: str, path: str) -> Iterator[str]:
-    if value not in schema.get("enum", [value]):
-        yield f"{path}: {_quoted(value)} is not supported{suggestion(value, schema['enum'])}"
-    # As in the engine, `$` matches only at the very end, and \d only ASCII digits.
-    if not re.search(schema.get("pattern", "").replace("$", r"\Z"), value, re.ASCII):
-        yield f"{path}: {_quoted(value)} is not valid. Expected: {schema['description']}"
+def _reason(error: ValidationError) -> str:
+    """Returns the reason with what is right, where the library's own message does not say it."""
+    value, schema = _quoted(error.instance), cast(Mapping[str, Any], error.schema)
+    match error.validator:
+        case "type":
+            return f"{value} is not of type {error.validator_value}."
+        case "enum":
+            names = cast(list[str], error.validator_value)
+            return f"{value} is not supported{suggestion(str(error.instance), names)}"
+        case "pattern" | "maxLength":
+            return f"{value} is not valid. Expected: {schema['description']}"
+        case "additionalProperties":
+            return f"{error.message}. Use {', '.join(schema['properties'])}."
+        case _:
+            return f"{error.message}."
 
 
 def _quoted(value: Any) -> str:

@@ -31,6 +31,8 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
                 "until": {
                     "type": "string",
                     "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+                    # Python's `$` also matches before a line break.
+                    "maxLength": 10,
                     "description": "The last day of the exception, such as 2026-12-31.",
                 },
             },
