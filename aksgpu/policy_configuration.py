@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from aksgpu.outcome import Cause, Finding, verdict
+from aksgpu.pack_configuration import expired_in, mistakes_in
 from aksgpu.project import stack_files
 from aksgpu.report import finding_text, print_result
-from policies.configuration import expired_in, mistakes_in
 
 _ADVICE = "correct it: docs/reference/rules.md has the rules and their settings"
 

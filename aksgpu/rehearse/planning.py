@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.pack_configuration import mistakes_in
 from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.rows import About, Row
 from aksgpu.rehearsal_stage import Stage
@@ -17,7 +18,6 @@ from aksgpu.review.preview_result import PreviewResult
 from aksgpu.review.rules import facts_of
 from aksgpu.stack_names import policies_file
 from engine.progress import Progress, to_stderr
-from policies.configuration import mistakes_in
 from policies.pools import is_pool
 
 _QUESTION = "rules"

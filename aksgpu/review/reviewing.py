@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.pack_configuration import mistakes_in
 from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.stack_file import configuration_of
 from aksgpu.project import Project, stack_files
@@ -32,7 +33,6 @@ from aksgpu.stack_names import mistake_in_name, policies_file, short_name, stack
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
-from policies.configuration import mistakes_in
 from rehearsal.cloud import is_rehearsal
 from settings.own_file import read_own
 from settings.project_file import ProjectFile, project_in, read_project

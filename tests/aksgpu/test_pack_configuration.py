@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from aksgpu.main import app
+from aksgpu.pack_configuration import expired_in, mistakes_in
 from catalogue.today import TODAY_VARIABLE
-from policies.configuration import expired_in, mistakes_in
 from tests.bench import ROOT
 
 EXCEPTION = {"resource": "a", "reason": "b", "until": "2026-12-31"}
