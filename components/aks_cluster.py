@@ -98,8 +98,7 @@ class EntraArgs:
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
     admin_group_object_ids: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The object IDs of the Entra groups whose members are cluster administrators. Default: no
-    groups."""
+    """The object IDs of the Entra groups whose members are cluster administrators."""
     azure_rbac: pulumi.Input[bool] = False
     """Whether Azure role assignments grant access to the Kubernetes API. By default only
     Kubernetes RBAC does."""
@@ -148,11 +147,11 @@ class AksClusterArgs:
     """The resource ID of a user-assigned managed identity for the control plane. Default: a
     system-assigned identity."""
     entra: EntraArgs | None = None
-    """Sign-in with Microsoft Entra ID. Default: only certificates of local accounts. Plain value,
-    but its own values can be outputs."""
+    """Sign-in with Microsoft Entra ID. AKS cannot turn it off again. Default: only certificates of
+    local accounts. Plain value, but its own values can be outputs."""
     disable_local_accounts: pulumi.Input[bool] = False
     """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
-    `entra`."""
+    `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""
     upgrade_channel: pulumi.Input[str] = "none"
     """Which Kubernetes upgrades AKS installs automatically: `none`, `patch`, `stable`, `rapid` or
     `node-image`."""

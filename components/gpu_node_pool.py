@@ -42,14 +42,14 @@ class GpuNodePoolArgs:
     count: pulumi.Input[int] = 1
     """The number of nodes, 0 to 1000. If AKS scales the pool, the initial number."""
     min_count: pulumi.Input[int] | None = None
-    """The lowest number of nodes, which can be 0. Set it together with `max_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
+    """The lowest number of nodes; a GPU pool can have 0. Set it together with `max_count` to turn
+    on the cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: pulumi.Input[int] | None = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The availability zones of the nodes, such as `["1", "2"]`. Default: no zones. Other zones
-    replace the pool."""
+    """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the
+    pool."""
     kubernetes_version: pulumi.Input[str] | None = None
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
@@ -117,8 +117,8 @@ class GpuNodePoolArgs:
     """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpu_taint` and, on
     spot nodes, the taint that AKS adds."""
     tainted: pulumi.Input[bool] = True
-    """Whether the nodes have the taint for GPU pools, which keeps away pods that do not need a
-    GPU."""
+    """Whether the nodes have the taint for GPU pools (`gpu_taint`), which keeps away pods that do
+    not need a GPU."""
     gpu_taint: pulumi.Input[str] = "sku=gpu"
     """The taint for GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
@@ -144,7 +144,8 @@ class GpuNodePoolArgs:
     does."""
     replace_on_header_change: bool = False
     """Whether any change of `custom_headers` replaces the pool. By default the next request sends
-    the new headers and the nodes stay. Plain value."""
+    the new headers and the nodes stay. Required to give an existing pool the specialized image, or
+    to take it away. Plain value."""
     replacement: str = "in-place"
     """What a change does that needs a new pool. `in-place`: Pulumi deletes the pool and creates it
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS

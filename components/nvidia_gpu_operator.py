@@ -49,8 +49,8 @@ class NvidiaGpuOperatorArgs:
     timeout_seconds: pulumi.Input[int] = 1800
     """How long Helm waits for the operator, in seconds."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Additional values of the chart, as nested maps. They cannot contradict `driver`.
-    Plain value, but its own values can be outputs."""
+    """Additional values of the chart, as nested maps. They cannot contradict `driver`. The operands
+    tolerate the taints of the pools without any. Plain value, but its own values can be outputs."""
     pools: Sequence[OperatorPoolArgs] = ()
     """The GPU node pools of the cluster. At least one must have the GPU stack `operator`. Plain
     value."""
@@ -60,8 +60,8 @@ class NvidiaGpuOperator(pulumi.ComponentResource):
     """NVIDIA's GPU Operator, as a Helm release in a namespace of its own.
 
     On a node, driver and container runtime have to come from the same owner: either AKS or the
-    operator. The operands tolerate the taints of the pools. Give pools with another GPU stack the
-    label `nvidia.com/gpu.deploy.operands: "false"`, so that the operator leaves them alone.
+    operator. Give pools with another GPU stack the label
+    `nvidia.com/gpu.deploy.operands: "false"`, so that the operator leaves them alone.
     """
 
     namespace: pulumi.Output[str]

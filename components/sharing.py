@@ -31,7 +31,7 @@ class SharingArgs:
     """How pods share the GPUs of a pool."""
 
     mps: Mapping[str, Any] | None = None
-    """Not supported: the argument exists to refuse it with a reason. Plain value."""
+    """Not supported: it is here to be refused with a reason. Plain value."""
     time_slicing: TimeSlicingArgs | None = None
     """Pods use a GPU in turns. Required. Plain value."""
 

@@ -32,7 +32,8 @@ class SystemNodePoolArgs:
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it."""
     count: pulumi.Input[int] = 1
-    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
+    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number, between
+    `min_count` and `max_count`."""
     min_count: pulumi.Input[int] | None = None
     """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
@@ -40,8 +41,8 @@ class SystemNodePoolArgs:
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. Other
-    zones replace the pool."""
+    """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the
+    pool."""
     os_sku: pulumi.Input[str] | None = None
     """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
     `AzureLinux3`. Default: AKS chooses."""

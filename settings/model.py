@@ -86,8 +86,8 @@ class Cluster(_NamedByTheStack):
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""
     authorized_ip_ranges: list[str] = []
-    """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
-    addresses."""
+    """The IP ranges, in CIDR notation, that can reach a public API server. Not for a private
+    cluster. Default: all addresses."""
     oidc_issuer: bool = True
     """Whether the cluster has an OIDC issuer URL, so that other systems can verify the tokens of
     its service accounts."""

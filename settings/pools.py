@@ -182,7 +182,7 @@ class Sharing(Section):
     _rules = SHARING
 
     mps: Any = None
-    """Not supported: the key exists to refuse it with a reason."""
+    """Not supported: it is here to be refused with a reason."""
     time_slicing: TimeSlicing | None = None
     """Pods use a GPU in turns. Required."""
 
@@ -201,7 +201,7 @@ class GpuPool(Pool):
     """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
     replaces the pool."""
     spot_max_price: float = -1
-    """The maximum price of a spot node in US dollars per hour, with up to 5 decimals; -1 means up
+    """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means up
     to the on-demand price. Another price replaces the pool."""
     max_unavailable: str | None = None
     """How many nodes AKS upgrades at once without extra nodes, and so without spare quota, as a
@@ -223,11 +223,11 @@ class GpuPool(Pool):
     A100, H100 and H200 GPUs. Default: no partitions. Another profile replaces the pool."""
     mig_strategy: str | None = None
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
-    `nvidia.com/mig-1g.10gb`). Only with `gpuStack: device-plugin`. Default: `single` if
+    `nvidia.com/mig-1g.10gb`). Only with the GPU stack `device-plugin`. Default: `single` if
     `migProfile` is set."""
     sharing: Sharing | None = None
-    """How several pods [share a GPU](../sharing.md). Only with `gpuStack: device-plugin`. Default:
-    each GPU is for one pod."""
+    """How several pods [share a GPU](../sharing.md). Only with the GPU stack `device-plugin`.
+    Default: each GPU is for one pod."""
     capacity_reservation_group_id: str | None = None
     """The resource ID of a capacity reservation group that holds machines for the pool. Requires
     `cluster.userAssignedIdentityId`, an identity with the role Contributor on the group's resource
@@ -248,7 +248,7 @@ class GpuPool(Pool):
     labels: dict[str, str] = {}
     """Labels of the nodes, in addition to those that AKS sets."""
     tainted: bool = True
-    """Whether the nodes have the stack's taint for GPU pools (`gpuTaint`), which keeps away pods
+    """Whether the nodes have the taint for GPU pools (`gpuTaint`), which keeps away pods
     that do not need a GPU."""
     artifact_streaming: bool | None = None
     """Whether nodes start containers before their whole image is there, for images that Azure
