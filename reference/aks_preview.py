@@ -1,5 +1,6 @@
 """The page of aks-preview's properties and settings."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
@@ -10,8 +11,7 @@ from reference.markdown import Row, code, sections, table
 
 _INTRODUCTION = """\
 [The provider aks-preview](../aks-preview.md) has three resources. "Replaces" means that a change of
-the property deletes the resource and creates it again; a change of any other updates it."""
-_HEAD = ("property", "type", "a change")
+the property deletes the resource and creates it again."""
 _UPDATES = "updates"
 
 
@@ -26,11 +26,11 @@ def page() -> str:
 
 
 def _resource(name: str, properties: Iterable[Row]) -> str:
-    rows = list(properties)
-    plain = [f"{name} ({kind})" for name, kind, effect in rows if effect == _UPDATES]
-    others = [row for row in rows if row[2] != _UPDATES]
-    updated = f"Updated: {', '.join(plain)}." if plain else ""
-    return "\n\n".join(filter(None, [f"## {name}", table(_HEAD, others), updated]))
+    by_effect = defaultdict[str, list[str]](list)
+    for name_of_property, kind, effect in properties:
+        by_effect[effect].append(f"{name_of_property} ({kind})")
+    effects = (f"- {effect}: {', '.join(named)}" for effect, named in by_effect.items())
+    return "\n".join([f"## {name}\n", *effects])
 
 
 def kind_of(shape: Shape) -> str:
@@ -61,10 +61,10 @@ def _effect(aks_type: AksType, name: str) -> str:
         asked = f"; with `{REPLACE_ON_HEADERS}` **replaces**"
         return _UPDATES + (asked if REPLACE_ON_HEADERS in aks_type.ours else "")
     if name in aks_type.replaces:
-        return f"**replaces**: {aks_type.replaces[name]}"
+        return f"**replaces** ({aks_type.replaces[name]})"
     parts = [path for path in aks_type.replaces if path.startswith(f"{name}.")]
     return "; ".join(
-        [_UPDATES, *(f"`{path}` **replaces**: {aks_type.replaces[path]}" for path in parts)]
+        [_UPDATES, *(f"`{path}` **replaces** ({aks_type.replaces[path]})" for path in parts)]
     )
 
 
@@ -75,7 +75,7 @@ def _feature() -> Iterator[Row]:
         yield (
             code(name),
             f"{kind_of(shape)}{required}",
-            f"**replaces**: {replaces}" if replaces else _UPDATES,
+            f"**replaces** ({replaces})" if replaces else _UPDATES,
         )
 
 
