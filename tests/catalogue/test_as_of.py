@@ -14,6 +14,7 @@ LOGIC = {
     "gpu_resources": "rules over the tables",
     "mistakes": "what a mistake is",
     "quantities": "Kubernetes' notation of numbers",
+    "sample_pod": "a pod of this project",
     "scheduling": "what kube-scheduler does",
     "shapes": "how values of odd shapes are read",
     "today": "the day itself",
