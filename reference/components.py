@@ -1,17 +1,14 @@
 """The page of the components: every argument and every output."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import pulumi
-from pydantic.alias_generators import to_camel
 
 import components
 from components.package.docstrings import attributes, described, summary
-from reference import stack_file
 from reference.markdown import Row, Tables, code, sections
 
 _INTRODUCTION = """\
@@ -24,8 +21,6 @@ The components build GPU node pools, and what belongs to them, in any Pulumi pro
 An argument of type `Input` takes a value or an output of another resource. Every other argument is
 plain: its value decides which resources exist, so it cannot be an output. Invalid arguments are
 reported together, each with its property path, before anything is created.
-An argument that means what a key of the [stack file](stack-file.md) means is described there, by
-the same name in camel case.
 [batch-team](../../examples/batch-team) uses the components in a program of another team."""
 
 # How the code writes a type, and how the page does.
@@ -46,7 +41,6 @@ class _Page:
     def __init__(self) -> None:
         self._tables = Tables()
         self._described: set[str] = set()
-        self._keys = stack_file.keys()
 
     def components(self) -> Iterator[str]:
         kinds = (getattr(components, name) for name in components.__all__)
@@ -64,16 +58,8 @@ class _Page:
         self._described.add(kind.__name__)
         name = kind.__name__
         head = (code(name), "type", "default", "description")
-        own, keys = [], defaultdict[str, list[str]](list)
-        for row in (_argument(kind, field) for field in fields(kind)):
-            section = self._keys.get(_as_key(row))
-            if section:
-                keys[section].append(code(f"{row[0]}: {row[1]}".replace("`", "")))
-            else:
-                own.append(row)
-        yield from self._tables.table(name, _heading(name), head, own)
-        for section, arguments in keys.items():
-            yield f"{code(name)}, as the keys of {section}: {', '.join(arguments)}."
+        rows = [_argument(kind, field) for field in fields(kind)]
+        yield from self._tables.table(name, _heading(name), head, rows)
         for name in components.__all__:
             if name not in self._described and _has(kind, name):
                 yield f"### {name}"
@@ -106,21 +92,6 @@ def _argument(kind: type, field: Field[Any]) -> Row:
         argument.default or _default(field),
         argument.meaning,
     )
-
-
-def _as_key(row: Row) -> stack_file.Key:
-    """The argument, as a stack file has it: without what concerns only a program."""
-    name, _, default, meaning = row
-    return stack_file.Key(
-        to_camel(name.strip("`")),
-        _camel(re.sub("`(True|False)`", lambda found: found[0].lower(), default.replace('"', ""))),
-        _camel(re.sub(r" ?Plain value\b[^.]*\.", "", meaning)),
-    )
-
-
-def _camel(text: str) -> str:
-    """The text, with names of arguments as those of keys."""
-    return re.sub("`([a-z_]+)`", lambda found: code(to_camel(found[1])), text)
 
 
 def _default(field: Field[Any]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -54,26 +54,6 @@ def page() -> str:
         table(_HEAD, _keys(Settings, "")),
         *(text for key, section in parts.items() for text in _part(tables, key, section)),
     )
-
-
-class Key(NamedTuple):
-    """What a key is, in whichever section it stands."""
-
-    name: str
-    default: str
-    meaning: str
-
-
-def keys() -> dict[Key, str]:
-    """The keys, each with a link to its first section."""
-    parts = dict(_parts())
-    found: dict[Key, str] = {}
-    for path in (_FIRST, *parts):
-        for name, field in parts[path].model_fields.items():
-            key = described(parts[path], name)
-            said = Key(str(field.alias), key.default or _default(field), key.meaning)
-            found.setdefault(said, f"[{code(path)}](stack-file.md#{_anchor(path)})")
-    return found
 
 
 def _parts() -> Iterator[tuple[str, type[Section]]]:
