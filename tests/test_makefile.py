@@ -1,5 +1,6 @@
 """What `make` says by itself, and of a Python that is too old."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,9 +18,12 @@ exec {sys.executable} -c "import sys; sys.version_info = (3, 10, 12); exec(sys.a
 
 
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # Of a `make test` around this one, it would say which folder it enters.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     return subprocess.run(
         ["make", *arguments],  # noqa: S607 (the user's make)
         cwd=folder,
+        env=own | {"MFLAGS": ""},
         capture_output=True,
         text=True,
         check=False,
