@@ -67,7 +67,7 @@ class Cause(Enum):
     UPDATE_FAILED = (AGAINST, "pulumi did not finish an operation on a stack")
     # Of a check: the cluster itself.
     CUDA_MISMATCH = (AGAINST, "the driver is missing, or too old for the job's CUDA")
-    JOB_FAILED = (AGAINST, "the sample job failed")
+    JOB_FAILED = (AGAINST, "the job failed")
     NO_GPU_POOL = (AGAINST, "there is no node and no pool with NVIDIA GPUs")
     NODES_MISSING = (AGAINST, "a pool has no nodes, but its stack expects some")
     NODE_NOT_READY = (AGAINST, "a node with GPUs is not ready")

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -100,6 +101,11 @@ class ReportConsole(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         super().print(*objects, **{"crop": False} | options)
+
+    def on_broken_pipe(self) -> None:
+        """The reader has left, such as `head`: the verdict stays what it is."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

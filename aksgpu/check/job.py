@@ -113,10 +113,10 @@ class SampleJob:
             await self._api.post(_PODS, pod)
         except ApiError as error:
             if error.status == FORBIDDEN:
-                raise StoppedError(refused("the sample job cannot be created", error)) from None
+                raise StoppedError(refused("the job cannot be created", error)) from None
             raise stopped(
                 Cause.JOB_FAILED,
-                f"the cluster does not accept the sample job: {error}",
+                f"the cluster does not accept the job: {error}",
                 "check whether a policy or an admission webhook of the cluster denies it",
             ) from None
         self._progress.reached(f"The job {self.name} is created.")

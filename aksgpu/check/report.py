@@ -55,7 +55,7 @@ def print_summary(examination: Examination, console: Console) -> None:
     """Whether the GPUs work, in a line or two."""
     result, job = examination.verdict.meaning, examination.job
     if job is not None and job.has_succeeded:
-        result = f"they work: the sample job ran on {job.node}"
+        result = f"they work: the job ran on {job.node}"
     console.print(Text(f"GPUs:   {result}"), soft_wrap=True)
     for finding in examination.findings:
         console.print(finding_text(finding), soft_wrap=True)

@@ -3,6 +3,8 @@
 import errno
 import io
 import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -98,3 +100,20 @@ def test_what_the_disk_refuses_is_told_in_a_sentence(
     assert os.strerror(number) in told
     assert advice in told
     assert "Traceback" not in told
+
+
+def test_a_reader_that_leaves_does_not_change_the_exit_code() -> None:
+    """`aksgpu preflight | head` ended with 1, which says that Azure would refuse something."""
+    program = (
+        "import sys; from aksgpu.report import ReportConsole, exit_code_of; console = "
+        "ReportConsole(); sys.exit(exit_code_of(lambda: [console.print('x' * 99) for _ in "
+        "range(9999)] and 3))"
+    )
+    ended = subprocess.run(
+        ["bash", "-c", '"$0" -c "$1" | head -1; exit ${PIPESTATUS[0]}', sys.executable, program],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (3, "")
+    assert ended.stdout == "x" * 99 + "\n"

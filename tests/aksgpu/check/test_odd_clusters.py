@@ -205,7 +205,7 @@ def test_a_job_that_may_not_be_created_is_reported() -> None:
     pods = "/api/v1/namespaces/default/pods"
     document, printed = checked({**ALL_GOOD, pods: _refusal(403)}, job=True)
     assert document["cause"] == "credentials-refused"
-    assert "the sample job cannot be created: said 403" in printed
+    assert "the job cannot be created: said 403" in printed
 
 
 ODD: st.SearchStrategy[Any] = st.one_of(

@@ -46,7 +46,7 @@ def test_a_rehearsal_starts_from_nothing_and_leaves_nothing(newcomer: Newcomer) 
     last_screen = printed.partition("The stack dev on the rehearsal cloud")[2]
     for shown in (
         "Standard_NC8as_T4_v3",
-        "GPUs:   they work: the sample job ran on aks-gpu-",
+        "GPUs:   they work: the job ran on aks-gpu-",
         "USD an hour for the nodes",
         '\n    eval "$(.venv/bin/aksgpu env --stack dev)"\n',
         str(newcomer.home / "requests.jsonl"),
