@@ -114,6 +114,8 @@ def test_a_reader_that_leaves_does_not_change_the_exit_code() -> None:
         capture_output=True,
         text=True,
         check=False,
+        # As wide as the pipe.
+        env=os.environ | {"COLUMNS": ""},
     )
     assert (ended.returncode, ended.stderr) == (3, "")
     assert ended.stdout == "x" * 99 + "\n"
