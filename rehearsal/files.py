@@ -131,3 +131,8 @@ def bound_log(path: Path) -> None:
 def read_log(path: Path) -> bytes:
     """Returns the content of a log, its older part first."""
     return b"".join(part.read_bytes() for part in (older_log(path), path) if part.exists())
+
+
+def log_length(path: Path) -> int:
+    """Returns the length of what `read_log` returns."""
+    return sum(part.stat().st_size for part in (older_log(path), path) if part.exists())

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rehearsal.files import read_log
+from rehearsal.files import log_length, read_log
 
 
 class RequestLog:
@@ -15,7 +15,7 @@ class RequestLog:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._start = len(read_log(file))
+        self._start = log_length(file)
 
     def lines(self) -> list[dict[str, Any]]:
         written = read_log(self._file)[self._start :]

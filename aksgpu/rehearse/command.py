@@ -20,13 +20,14 @@ from aksgpu.rehearse import shell, state
 from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.state import State
-from aksgpu.rehearse.unrecorded import has_unrecorded, length
+from aksgpu.rehearse.unrecorded import has_unrecorded
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
 from catalogue.valid_pools import OPERATOR
 from engine.helm import ensure_helm
 from engine.progress import to_stderr
 from rehearsal.cloud import empty, find
+from rehearsal.files import log_length
 
 
 def rehearse(stack: str, console: Console) -> int:
@@ -123,7 +124,7 @@ def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> i
         console.print(Text(planned.drift, "yellow"), soft_wrap=True)
     console.print(Text(planned.in_words), soft_wrap=True)
     log = stage.cloud.request_log
-    begun = length(log)
+    begun = log_length(log)
     updated = update(stage, planned)
     for warning in updated.warnings:
         console.print(Text(f"warning: {warning}", "yellow"), soft_wrap=True)
@@ -135,11 +136,10 @@ def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> i
     console.print(Text(f"Output of pulumi: {updated.log}"), soft_wrap=True)
     print_result(updated.cause, console)
     step = "continue" if is_interrupted else "fix the cause, then continue"
-    now = state.read(stage.pulumi(), planned.stack) or State()
-    if has_unrecorded(log, begun, now):
+    if has_unrecorded(stage.project.state, log, begun):
         _unsettled(stage).touch()
         step += " (a plug-in or the server was killed: the rehearsal begins again)"
-    elif now != before:
+    elif state.read(stage.pulumi(), planned.stack) != before:
         step += " (what Azure accepted is in the state)"
     print_next(f"Next:   {step}", [_again(planned.stack)], console)
     return updated.cause.exit_code

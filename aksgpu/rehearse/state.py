@@ -11,13 +11,11 @@ from aksgpu.preflight.owned import NO_STACK
 from aksgpu.running import Program, ProgramError
 
 _ROOT = "pulumi:pulumi:Stack"
+_FINAL = frozenset({"Canceled", "Failed", "Succeeded"})
 _ADVICE = (
     "if the state or the passphrase of the rehearsal is damaged, `make rehearse-down` removes it, "
     "and the next rehearsal begins anew"
 )
-
-
-_FINAL = frozenset({"Canceled", "Failed", "Succeeded"})
 
 
 @dataclass(frozen=True)
