@@ -76,11 +76,6 @@ def setting(container: Mapping[str, Any], name: str) -> str | None:
     return None if reads_more or _is_open(container) else _DEFAULTS[name]
 
 
-def configuration_file(container: Mapping[str, Any]) -> str | None:
-    """Returns the path of the plugin's configuration file; None if there is none in the spec."""
-    return _value(container, _CONFIG_FILE)
-
-
 def _variable(name: str) -> str:
     return name.upper().replace("-", "_")
 

@@ -20,7 +20,7 @@ LARGEST_NUMBER = (2 - 2**-23) * 2.0**127
 Types = Mapping[str, Mapping[str, str]]
 
 # Marks a value that is dropped.
-LEFT_OUT: Final = object()
+_LEFT_OUT: Final = object()
 
 
 def parse(content: bytes) -> Any:
@@ -93,10 +93,10 @@ class Reader:
         container, _, inner = kind.partition(" of ")
         if value is None:
             # A null in a list of strings counts as an empty string.
-            return "" if kind == "string" else LEFT_OUT
+            return "" if kind == "string" else _LEFT_OUT
         if container == "list" and isinstance(value, list):
             items = [self.read(inner, item, (*path, at), owner) for at, item in enumerate(value)]
-            return [item for item in items if item is not LEFT_OUT]
+            return [item for item in items if item is not _LEFT_OUT]
         if container == "map" and isinstance(value, dict):
             return _without_left_out(
                 {name: self.read(inner, item, (*path, name), owner) for name, item in value.items()}
@@ -126,7 +126,7 @@ def _in_another_case(name: str, fields: Iterable[str]) -> str | None:
 
 
 def _without_left_out(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not LEFT_OUT}
+    return {name: value for name, value in values.items() if value is not _LEFT_OUT}
 
 
 def _is(kind: str, value: Any) -> bool:

@@ -295,12 +295,6 @@ def show_result(request: Request) -> Answer:
     return Answer(202, body, {"Location": address} | retry_headers(request, row["id"]))
 
 
-def is_open(store: Store, operation: str) -> bool:
-    """Returns whether an operation exists and has not ended."""
-    rows = store.rows("SELECT * FROM operations WHERE id = ?", operation)
-    return bool(rows) and _is_under_way(rows[0])
-
-
 def _is_under_way(row: sqlite3.Row) -> bool:
     return row["status"] in ("InProgress", HELD)
 
