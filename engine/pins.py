@@ -19,7 +19,7 @@ from engine.cache import Say, prune
 from engine.download import download
 from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.progress import Progress, to_stderr
-from engine.versions import ETCD, KUBERNETES, KWOK, PULUMI
+from engine.versions import ETCD, KUBELOGIN, KUBERNETES, KWOK, PROVIDERS, PULUMI
 
 TABLE = Path(__file__).with_name("pins.csv")
 
@@ -27,24 +27,35 @@ _PULUMI_SITE = "https://github.com/pulumi/pulumi/releases/download"
 _KUBERNETES_SITE = "https://dl.k8s.io"
 _ETCD_SITE = "https://github.com/etcd-io/etcd/releases/download"
 _KWOK_SITE = "https://github.com/kubernetes-sigs/kwok/releases/download"
+_KUBELOGIN_SITE = "https://github.com/Azure/kubelogin/releases/download"
+_AZURE_NATIVE_SITE = "https://github.com/pulumi/pulumi-azure-native/releases/download"
+_PULUMI_KUBERNETES_SITE = "https://github.com/pulumi/pulumi-kubernetes/releases/download"
 # Each with the environment variable for a mirror, which has the same files at the same paths.
 SITES: Mapping[str, tuple[str, str]] = {
     "pulumi": (_PULUMI_SITE, "AKS_GPU_PULUMI_RELEASES"),
     "kubernetes": (_KUBERNETES_SITE, "AKS_GPU_KUBERNETES_RELEASES"),
     "etcd": (_ETCD_SITE, "AKS_GPU_ETCD_RELEASES"),
     "kwok": (_KWOK_SITE, "AKS_GPU_KWOK_RELEASES"),
+    "kubelogin": (_KUBELOGIN_SITE, "AKS_GPU_KUBELOGIN_RELEASES"),
+    "pulumi-azure-native": (_AZURE_NATIVE_SITE, "AKS_GPU_AZURE_NATIVE_RELEASES"),
+    "pulumi-kubernetes": (_PULUMI_KUBERNETES_SITE, "AKS_GPU_PULUMI_KUBERNETES_RELEASES"),
 }
 VERSIONS: Mapping[str, str] = {
     "pulumi": PULUMI,
     "kubernetes": KUBERNETES,
     "etcd": ETCD,
     "kwok": KWOK,
+    "kubelogin": KUBELOGIN,
+    **PROVIDERS,
 }
 
 
 @dataclass(frozen=True)
 class Pin:
-    """An archive of a release for a platform; `checksums` is the path of the publisher's file."""
+    """An archive of a release for a platform; `checksums` is the path of the publisher's file.
+
+    Only a provider may be without a digest: nobody here has read its release yet.
+    """
 
     name: str
     version: str
@@ -139,7 +150,21 @@ def _renew(table: Path, say: Say) -> None:
 def _renewed(pin: Pin, say: Say) -> Pin:
     old, new = pin.version, VERSIONS[pin.name]
     paths = (path.replace(old, new) for path in (pin.path, pin.checksums))
-    pin = replace(pin, **dict(zip(("path", "checksums"), paths, strict=True)), version=new)
+    if new != old:
+        renamed = dict(zip(("path", "checksums"), paths, strict=True))
+        pin = replace(pin, **renamed, version=new, digest="")
+    try:
+        return _checked(pin, say)
+    except SourceUnavailableError as reason:
+        if pin.name not in PROVIDERS:
+            raise
+        # Pulumi downloads it without a digest, and the job with the credentials says so.
+        say(f"{pin.file} has {'its old' if pin.digest else 'no'} digest: {reason}.")
+        return pin
+
+
+def _checked(pin: Pin, say: Say) -> Pin:
+    """Returns a pin with the digest of its archive, as the publisher has it too."""
     with tempfile.TemporaryDirectory() as folder:
         archive, published = Path(folder, "archive"), Path(folder, "published")
         with Progress(f"Downloading {pin.file}", say) as progress:

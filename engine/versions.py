@@ -1,4 +1,6 @@
-"""The versions of Pulumi, Kubernetes, Helm and actionlint that this project uses."""
+"""The versions of Pulumi, Kubernetes, Helm, kubelogin and actionlint that this project uses."""
+
+import importlib.metadata
 
 # The version that is downloaded or built, and with which the tests run.
 PULUMI = "3.259.0"
@@ -18,6 +20,14 @@ HELM = "3.22.0"
 
 # The oldest Go that builds all of them: the highest `go` of the modules here.
 GO = "1.26"
+
+# What signs a job in to clusters with Entra.
+KUBELOGIN = "0.2.20"
+
+# The plug-ins with the credentials of a deployment. pyproject.toml has their versions.
+PROVIDERS = {
+    name: importlib.metadata.version(name) for name in ("pulumi-azure-native", "pulumi-kubernetes")
+}
 
 # The checker of workflows. The Go module of `actionlint_source/` has the same version.
 ACTIONLINT = "1.7.12"

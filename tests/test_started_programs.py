@@ -19,6 +19,7 @@ REASONS = {
     "aksgpu/running.py": "the runner itself",
     "engine/actionlint.py": "`make lint` has the terminal to itself, and nothing to end",
     "engine/build.py": "Go, with its compilers, by the same rule: the engine imports no command",
+    "engine/deploying.py": "`pulumi plugin install`, by the same rule, in a job of a workflow",
     "engine/on_path.py": "`pulumi version`, `helm version`: 30 s at most; the Ctrl-C ends it too",
     "kube/login.py": "whatever signs in to a cluster, for 20 s at most; all of it is killed",
     "provider_kit/configuration.py": "`az account show`, in a plug-in: the engine ends that",

@@ -9,4 +9,4 @@ def test_an_unknown_argument_installs_nothing() -> None:
     command = [sys.executable, "-m", "engine", "helmet"]
     outcome = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (outcome.returncode, outcome.stdout) == (1, "")
-    assert outcome.stderr == "usage: python -m engine [kubernetes | helm]\n"
+    assert outcome.stderr == "usage: python -m engine [kubernetes | helm | deploying]\n"

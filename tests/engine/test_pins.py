@@ -8,6 +8,7 @@ import pwd
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from engine.cache import machine, sole_use, user_cache
 from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
 from engine.progress import Progress, to_stderr
+from engine.versions import PROVIDERS
 from tests.engine.releases import Site, served
 
 CONTENT = bytes(range(256)) * 20
@@ -45,7 +47,8 @@ def test_every_archive_of_every_platform_has_a_digest() -> None:
     platforms = defaultdict(set)
     for pin in pins.pins(TABLE):
         assert pin.version == VERSIONS[pin.name], "make pins"
-        assert re.fullmatch(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}", pin.digest)
+        unread = "|" if pin.name in PROVIDERS else ""
+        assert re.fullmatch(rf"sha256:[0-9a-f]{{64}}|sha512:[0-9a-f]{{128}}{unread}", pin.digest)
         assert pin.version in pin.path
         platforms[pin.name].add(pin.platform)
 
@@ -55,6 +58,8 @@ def test_every_archive_of_every_platform_has_a_digest() -> None:
         "kubernetes": linux,
         "etcd": linux,
         "kwok": linux,
+        "kubelogin": linux,
+        **dict.fromkeys(PROVIDERS, linux),
     }
     assert set(SITES) == set(VERSIONS) == set(platforms)
 
@@ -212,6 +217,23 @@ def test_the_table_is_renewed_for_new_versions(
         Pin("kwok", "3.0", "linux-x64", "v3.0/kwok", f"sha256:{sha(b'kwok')}", ""),
     ]  # fmt: skip
     assert "kwok publishes no checksums: compare kwok with its release page." in messages
+
+
+def test_a_provider_whose_release_cannot_be_read_has_no_digest(
+    publisher: Site, monkeypatch: pytest.MonkeyPatch, messages: list[str]
+) -> None:
+    """A new version of it keeps no digest of the old one; every other program needs its own."""
+    row = Pin("pulumi-kubernetes", "1", "linux-x64", "v1/plugin-v1.tgz", "sha256:old", "v1/SUMS")
+    monkeypatch.setattr(pins, "VERSIONS", {"pulumi-kubernetes": "2", "etcd": "2"})
+    publisher.write([row])
+    renew(publisher.table, messages.append)
+    unread = Pin("pulumi-kubernetes", "2", "linux-x64", "v2/plugin-v2.tgz", "", "v2/SUMS")
+    assert publisher.pins() == [unread]
+    assert "plugin-v2.tgz has no digest" in messages[-1]
+
+    publisher.write([replace(row, name="etcd")])
+    with pytest.raises(SourceUnavailableError, match="404"):
+        renew(publisher.table, messages.append)
 
 
 @pytest.mark.parametrize("sums", [b"", b"0" * 64, b"0" * 64 + b"  etcd.tgz", b"<html>"])
