@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # The slowest are listed, so that no file delays the whole run unnoticed.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 15 --durations-min 5
 
-.PHONY: help rehearse rehearse-down article test test-long contract mutants lint docs bench policy-pack lock pins
+.PHONY: help rehearse rehearse-down article test test-long contract mutants azure-proof azure-clean azure-compare lint docs bench policy-pack lock pins
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,15 @@ test-long: .venv/ready ## Runs whole lives and faults, on the real engine and co
 
 contract: .venv/ready ## Runs the cases of the stand-ins on the real plug-ins, which Pulumi downloads
 	$(BIN)/python -m tests.contract
+
+azure-proof: .venv/ready ## Proves on your Azure subscription what this project promises: an hour, some dollars
+	@$(BIN)/python -m azure_proof prove $(ARGS)
+
+azure-clean: .venv/ready ## Removes what proofs have left in your subscription
+	@$(BIN)/python -m azure_proof clean $(ARGS)
+
+azure-compare: .venv/ready ## Compares a proof with the rehearsal: FILE=evidence.json
+	@$(BIN)/python -m azure_proof compare $(FILE)
 
 mutants: .venv/ready ## Puts faults into a copy of the product, and checks that tests fail
 	$(BIN)/python -m tests.mutants

@@ -83,6 +83,8 @@ class Cause(Enum):
     TIMEOUT = (NOT_KNOWN, "the check took longer than --timeout")
     # Of the article.
     ARTICLE_DIFFERS = (AGAINST, "a row is not ok, or a difference has no explanation")
+    # Of the proof on Azure.
+    PROOF_DIFFERS = (AGAINST, "something is otherwise than expected")
     # Worth a line, but no problem.
     GPUS_PARTLY_UNHEALTHY = (OK, "a node has fewer allocatable GPUs than its capacity")
     GPUS_IMPAIRED = (OK, "a node's GPUs are slower than usual, or have no metrics")

@@ -21,7 +21,7 @@ from provider_kit.errors import explained
 
 _AZURE_PRICES = "https://prices.azure.com/api/retail/prices"
 # For networks that have a copy of it.
-_VARIABLE = "AKS_GPU_PRICE_LIST"
+VARIABLE = "AKS_GPU_PRICE_LIST"
 
 Client = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
 Item = Mapping[str, Any]
@@ -42,7 +42,7 @@ _EVERYBODY = ("", "Default")
 
 def price_list_url() -> str:
     """The URL of Azure's price list, or the one in AKS_GPU_PRICE_LIST."""
-    return os.environ.get(_VARIABLE) or _AZURE_PRICES
+    return os.environ.get(VARIABLE) or _AZURE_PRICES
 
 
 @dataclass(frozen=True, kw_only=True)

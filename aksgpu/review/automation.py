@@ -74,12 +74,16 @@ def _problems(seen: PreviewResult, failure: str, unread: Sequence[str]) -> list[
 
 def bring_up(place: Place, stack: str) -> None:
     """Creates and updates a stack. Raises StoppedError with the engine's errors."""
+    create(place, stack)
+    run(place, stack, "up")
+
+
+def run(place: Place, stack: str, operation: str, **options: Any) -> None:
+    """Runs `up`, `refresh` or `destroy`. Raises StoppedError with the engine's errors."""
     seen, events = PreviewResult(), list[EngineEvent]()
     try:
-        new_stack = Stack.create(stack, _workspace(place))
-        new_stack.up(
-            color="never", suppress_outputs=True, on_event=events.append, show_secrets=False
-        )
+        act = getattr(Stack.select(stack, _workspace(place)), operation)
+        act(color="never", on_event=events.append, show_secrets=False, **options)
     except (CommandError, RuntimeError) as error:
         seen.on_events(events)
         raise StoppedError(*problems_of(seen.errors or [_stderr_of(error)])) from None

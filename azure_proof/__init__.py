@@ -1,0 +1,1 @@
+"""The proof on real Azure: what this project promises, step by step, with evidence."""
