@@ -197,11 +197,6 @@ WRONG_KIND = _aks(
     "400 UnmarshalError: UnmarshalEntity encountered error: json: cannot unmarshal {value} into Go "
     "struct field {field} of type {kind}."
 )
-# terraform-provider-azurerm#20887, MicrosoftDocs/azure-docs#107451, azure-rest-api-specs#27263.
-SKU_OF_OTHER_VERSION = _aks(
-    "400 SkuNotAvailable: {said} managed cluster SKU {name} is invalid. '{older}' has been "
-    "replaced by '{newer}' since v2023-02-01. "
-)
 IMMUTABLE = _aks("400 PropertyChangeNotAllowed: Changing property '{property}' is not allowed.")
 # The message is of terraform-provider-azurerm#4543; its code is not on record.
 AUTOSCALED_COUNT = _aks(

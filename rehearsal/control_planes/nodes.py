@@ -58,9 +58,6 @@ SYSTEMS = {
     "AKSAzureLinux-V3": System(
         "AzureLinux", "AzureLinux3", "Microsoft Azure Linux 3.0", "6.6.150.1-1.azl3"
     ),
-    "AKSWindows": System(
-        "Windows2022", "Windows2022", "Windows Server 2022 Datacenter", "10.0.20348.4405"
-    ),
 }
 _INDEX = {
     Era.TODAY: re.compile(r"-vmss(?P<index>[0-9a-z]{6})$"),

@@ -16,6 +16,8 @@ from tests.bench import ROOT
 # What asks the clock for something else than what is retired, and for what.
 OTHERS = {
     "aksgpu/preflight/price_list.py": "when prices were asked for, and which hold then",
+    "azure_proof/proving.py": "when a proof is to be removed",
+    "azure_proof/removal.py": "when a proof is to be removed",
     "catalogue/today.py": "the day itself",
     "engine/cache.py": "what has not been used for long",
     "rehearsal/arm/front.py": "when operations end",

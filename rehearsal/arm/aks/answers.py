@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from catalogue.shapes import at
-from rehearsal.arm.aks import clusters, fields, filling, pools, types
+from rehearsal.arm.aks import clusters, fields, pools, types
 
 # By the `type` of a resource as in responses.
 RESOURCES = {clusters.SHOWN_TYPE: "cluster", pools.TYPE: "pool"}
@@ -24,10 +23,6 @@ def in_version(body: Any, api_version: str) -> Any:
         body = types.known_fields(TYPES[resource], body)
     hidden = fields.hidden(resource, api_version)
     shown = _without(body, "", hidden)
-    if api_version[:10] < fields.OTHER_WORDS_BEFORE:
-        for path, older, newer in fields.OTHER_WORDS:
-            if at(shown, path) == newer:
-                filling.set_value(shown, path, older)
     if inline := shown["properties"].get(POOLS):
         hidden = fields.hidden("pool", api_version)
         shown["properties"][POOLS] = [_without(pool, "properties.", hidden) for pool in inline]

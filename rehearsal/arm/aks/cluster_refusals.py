@@ -26,7 +26,6 @@ from rehearsal.arm.aks.refusals import (
     missing,
     not_an_id,
     not_like,
-    of_stable_versions,
     outside,
     required,
     when,
@@ -257,29 +256,6 @@ def _locks_everybody_out(case: Case) -> bool:
     )
 
 
-# The values of enumerations, in `properties`.
-_ENUMERATIONS_OF_STABLE_VERSIONS = {
-    "azureMonitorProfile.containerInsights.containerNetworkLogs": "Disabled Enabled",
-    "ingressProfile.gatewayAPI.installation": "Disabled Standard",
-    f"ingressProfile.{_ROUTING_WITH_ISTIO}": "Enabled Disabled",
-    "ingressProfile.webAppRouting.nginx.defaultIngressControllerType": (
-        "AnnotationControlled External Internal None"
-    ),
-    "networkProfile.advancedNetworking.performance.accelerationMode": "BpfVeth None",
-    "networkProfile.advancedNetworking.security.advancedNetworkPolicies": "L7 FQDN None",
-    "networkProfile.advancedNetworking.security.transitEncryption.type": "WireGuard None",
-    "networkProfile.natGatewayProfile.sku": "Standard StandardV2",
-    "networkProfile.networkMode": "transparent bridge",
-    "schedulerProfile.upstream.schedulerConfigMode": "Default ManagedByCRD",
-    "securityProfile.azureKeyVaultKms.keyVaultNetworkAccess": "Public Private",
-    "securityProfile.kubernetesResourceObjectEncryptionProfile.infrastructureEncryption": (
-        "Enabled Disabled"
-    ),
-    "serviceMeshProfile.istio.components.ingressGateways[].mode": "External Internal",
-    "serviceMeshProfile.istio.components.proxyRedirectionMechanism": "InitContainers CNIChaining",
-    "windowsProfile.licenseType": "None Windows_Server",
-}
-
 # Rules that judge the request as it was sent.
 ON_REQUEST: tuple[Rule, ...] = (
     Rule(
@@ -434,12 +410,6 @@ ON_REQUEST: tuple[Rule, ...] = (
             name="cluster-identity-type-known" if path == "identity.type" else "",
         )
         for path, choices in fields.CLUSTER_CHOICES.items()
-    ),
-    *(
-        of_stable_versions(
-            enumeration(f"properties.{path}", choices.split(), source=SPEC_AND_WORDS)
-        )
-        for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
     ),
     Rule(
         name="cluster-load-balancer-basic",

@@ -49,7 +49,6 @@ def put(request: Request) -> Answer:
     request.check_etag(present)
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
-    rules.in_words_of_today(body, request.api_version)
     defaults.spell("cluster", body)
     properties = body.get("properties") or {}
     rules.in_version("cluster", body, request.api_version)
@@ -169,12 +168,7 @@ def _refuse_other_versions(
         named = (own.get("orchestratorVersion"), own.get("currentOrchestratorVersion"), *known)
         if not any(release and f"{release}.".startswith(f"{version}.") for release in named):
             raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
-    with_version = {
-        name
-        for name, pool in present.items()
-        if "orchestratorVersion" in pools.visible_properties(pool)
-    }
-    if requested and not requested.keys() >= with_version:
+    if requested and not requested.keys() >= present.keys():
         raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
 
 

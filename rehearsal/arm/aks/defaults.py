@@ -20,9 +20,9 @@ LISTS = {"podCidr": "podCidrs", "serviceCidr": "serviceCidrs"}
 
 # Secrets: clients send them, and no response has them.
 WRITE_ONLY = (
+    "windowsProfile.adminPassword",
     "aadProfile.serverAppSecret",
     "servicePrincipalProfile.secret",
-    "windowsProfile.adminPassword",
 )
 
 
@@ -100,9 +100,7 @@ def cluster(
 
 
 def node_image(pool: Json, *, is_specialized: bool) -> Json:
-    """Returns the properties of a pool with its node image; availability sets have none."""
-    if pool["type"] == "AvailabilitySet":
-        return pool
+    """Returns the properties of a pool with its node image."""
     name = str(pool.get("vmSize", ""))
     size = known_sizes().get(name.lower())
     is_second = size is None or not size.generations or "Gen2" in size.generations

@@ -119,12 +119,8 @@ KEPT_INSIDE = {
         "securityProfile.*",
         "storageProfile.*",
         "storageProfile.diskCSIDriver.version",
-        "windowsProfile.enableCSIProxy",
     ),
     "pool": (
-        # The older form of the driver, which newer versions neither show nor accept.
-        "gpuProfile.installGPUDriver",
-        "localDNSProfile.*",
         # hashicorp/terraform-provider-azurerm#24491: a drain timeout that is left out stays.
         "upgradeSettings.*",
     ),
@@ -134,14 +130,22 @@ KEPT_INSIDE = {
 POOL_CHOICES = {
     "gpuInstanceProfile": mig.PROFILES,
     "kubeletDiskType": ("OS", "Temporary"),
-    "mode": ("System", "User", "Gateway", "ManagedSystem", "Machines"),
+    "mode": ("System", "User"),
     "osDiskType": ("Managed", "Ephemeral"),
-    "osType": ("Linux", "Windows"),
+    "osType": ("Linux",),
     "scaleDownMode": ("Delete", "Deallocate"),
     "scaleSetEvictionPolicy": ("Delete", "Deallocate"),
     "scaleSetPriority": ("Regular", "Spot"),
-    "type": ("VirtualMachineScaleSets", "VirtualMachines", "AvailabilitySet"),
+    "type": ("VirtualMachineScaleSets",),
     "gpuProfile.driver": ("Install", "None"),
+}
+
+# Kinds of pools that the rehearsal does not play.
+NOT_PLAYED: Mapping[str, tuple[str, ...]] = {
+    "mode": ("Gateway", "Machines", "ManagedSystem"),
+    "osType": ("Windows",),
+    "type": ("AvailabilitySet", "VirtualMachines"),
+    "workloadRuntime": ("KataMshvVmIsolation", "KataVmIsolation", "WasmWasi"),
 }
 
 # Enumerations of a cluster's body with the same values in preview versions.
@@ -153,12 +157,7 @@ CLUSTER_CHOICES: Mapping[str, str] = {
     "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
     "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
     "properties.autoUpgradeProfile.nodeOSUpgradeChannel": "None Unmanaged NodeImage SecurityPatch",
-    "properties.bootstrapProfile.artifactSource": "Cache Direct",
-    "properties.nodeProvisioningProfile.mode": "Manual Auto",
-    "properties.nodeProvisioningProfile.defaultNodePools": "None Auto",
-    "properties.nodeResourceGroupProfile.restrictionLevel": "Unrestricted ReadOnly",
     "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
-    "properties.serviceMeshProfile.mode": "Istio Disabled",
     "properties.networkProfile.ipFamilies[]": "IPv4 IPv6",
     "properties.networkProfile.networkPlugin": "azure kubenet none",
     "properties.networkProfile.networkPluginMode": "overlay",
@@ -171,14 +170,6 @@ CLUSTER_CHOICES: Mapping[str, str] = {
         "managedNATGatewayV2"
     ),
 }
-
-# Values that API versions before 2023-02-01 name differently: path, older and newer value.
-OTHER_WORDS_BEFORE = "2023-02-01"
-OTHER_WORDS = (("sku.name", "Basic", "Base"), ("sku.tier", "Paid", "Standard"))
-
-# Changes of fixed properties that AKS allows: path, old and new value (recorded: 1, preview).
-# A list, since values may be lists and objects.
-LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
 
 # Changes of other properties that AKS refuses: path, old and new value.
 NOT_CHANGED_TO = (
@@ -195,20 +186,13 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         for path, choices in CLUSTER_CHOICES.items()
     }
     | {"networkProfile.loadBalancerProfile.backendPoolType": ("nodeIPConfiguration", "nodeIP")},
-    "pool": POOL_CHOICES
-    | {
-        "securityProfile.sshAccess": ("LocalUser", "Disabled", "EntraId"),
-        "localDNSProfile.mode": ("Disabled", "Preferred", "Required"),
-    },
+    "pool": POOL_CHOICES,
 }
 
 # The meaning of an absent property without a default: setting it to this is no change.
 IMPLIED: Mapping[str, object] = {
     "apiServerAccessProfile.enablePrivateCluster": False,
-    "podIPAllocationMode": "DynamicIndividual",
     "scaleSetPriority": "Regular",
-    "windowsProfile.disableOutboundNat": False,
-    "workloadRuntime": "OCIContainer",
 }
 
 # Older stable versions ignore unknown fields, and previews may have fields that no table has. A

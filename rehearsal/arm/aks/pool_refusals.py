@@ -8,7 +8,7 @@ from catalogue import mig, nodes, retirement, sizes
 from catalogue.shapes import at
 from catalogue.sizes import Size
 from rehearsal.arm import errors
-from rehearsal.arm.aks import local_dns
+from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
@@ -25,7 +25,6 @@ from rehearsal.arm.aks.refusals import (
     invalid,
     not_an_id,
     not_like,
-    of_stable_versions,
     outside,
     required,
     when,
@@ -46,10 +45,6 @@ def _is_system(case: Case) -> bool:
 
 def _is_spot(case: Case) -> bool:
     return bool(case.at("scaleSetPriority") == "Spot")
-
-
-def _is_windows(case: Case) -> bool:
-    return bool(case.at("osType") == "Windows")
 
 
 def _becomes_system(case: Case) -> bool:
@@ -278,9 +273,7 @@ def _os_sku(is_refused: Any) -> Check:
 
 _UPGRADE_NODES = ("upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable")
 _OS_SKUS = (
-    "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 AzureLinuxOSGuard "
-    "AzureLinux3OSGuard CBLMariner Mariner AzureContainerLinux Flatcar Windows2019 "
-    "Windows2022 Windows2025 WindowsAnnual"
+    "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 CBLMariner Mariner"
 ).lower()
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
@@ -289,35 +282,16 @@ _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
 _ENUMERATIONS = {
     "gpuInstanceProfile": " ".join(mig.PROFILES),
     "gpuProfile.driver": "Install None",
-    "gpuProfile.driverType": "GRID CUDA",
     "gpuProfile.nvidia.managementMode": "Unmanaged Managed",
     "kubeletDiskType": "OS Temporary",
-    "networkProfile.allowedHostPorts[].protocol": "TCP UDP",
     "osDiskType": "Managed Ephemeral",
     "osType": "Linux Windows",
-    "podIPAllocationMode": "DynamicIndividual StaticBlock",
     "powerState.code": "Running Stopped",
     "scaleDownMode": "Delete Deallocate",
     "scaleSetEvictionPolicy": "Delete Deallocate",
     "scaleSetPriority": "Regular Spot",
-    "securityProfile.sshAccess": "LocalUser Disabled EntraId",
     "type": "VirtualMachineScaleSets VirtualMachines AvailabilitySet",
     "upgradeSettings.undrainableNodeBehavior": "Cordon Schedule",
-    "upgradeStrategy": "Rolling BlueGreen",
-    "workloadRuntime": "OCIContainer WasmWasi KataVmIsolation KataMshvVmIsolation",
-}
-_ENUMERATIONS_OF_STABLE_VERSIONS = {
-    "networkProfile.dranet.mode": "Unmanaged Managed",
-} | {
-    f"localDNSProfile.{section}.*.{name}": choices
-    for section in local_dns.SECTIONS
-    for name, choices in {
-        "forwardDestination": "ClusterCoreDNS VnetDNS",
-        "forwardPolicy": "Sequential RoundRobin Random",
-        "protocol": "PreferUDP ForceTCP",
-        "queryLogging": "Error Log",
-        "serveStale": "Verify Immediate Disable",
-    }.items()
 }
 
 
@@ -327,8 +301,25 @@ def _too_many(case: Case) -> Words | None:
     return {"most": most} if len({*case.others} - {case.name.lower()}) >= most else None
 
 
+def _not_played(case: Case) -> Words | None:
+    for path, kinds in fields.NOT_PLAYED.items():
+        kind = case.at(path)
+        if str(kind).lower() in map(str.lower, kinds):
+            return {"what": f"pools with {path} {kind}"}
+    return None
+
+
 # Rules that judge the request as it was sent.
 ON_REQUEST: tuple[Rule, ...] = (
+    Rule(
+        name="pool-not-played",
+        summary="The rehearsal plays Linux pools that are scale sets, in mode System or User.",
+        source="page: The rehearsal, of this project",
+        refuses=_not_played,
+        error=errors.NOT_REHEARSED,
+        # In the article's days AKS had words of its own for Windows pools with GPUs.
+        since=date(2021, 7, 2),
+    ),
     Rule(
         name="pool-subnet-id",
         summary="`vnetSubnetID` is a resource id; Resource Manager refuses it, before AKS.",
@@ -356,17 +347,12 @@ ON_REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-mode",
-        summary=(
-            "`mode` is System, User or Gateway in this case; preview versions have ManagedSystem "
-            "and Machines, too."
-        ),
+        summary="`mode` is System, User or Gateway in this case.",
         source=f"issue: Azure/AKS#4468; release notes of 2025-01; {UNRECORDED}",
         refuses=lambda case: (
-            None
-            if case.at("mode") in (None, "", "System", "User", "Gateway")
-            or not case.changes("mode")
-            or (case.is_preview and case.at("mode") in ("ManagedSystem", "Machines"))
-            else {"value": case.at("mode")}
+            {"value": case.at("mode")}
+            if case.at("mode") not in (None, "", "System", "User") and case.changes("mode")
+            else None
         ),
         error=invalid(
             "agentPoolProfile.mode",
@@ -378,13 +364,6 @@ ON_REQUEST: tuple[Rule, ...] = (
         enumeration(path, choices.split(), prefix="agentPool", source=SPEC_AND_WORDS)
         for path, choices in _ENUMERATIONS.items()
     ),
-    *(
-        of_stable_versions(
-            enumeration(path, choices.split(), prefix="agentPool", source=SPEC_AND_WORDS)
-        )
-        for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
-    ),
-    *local_dns.RULES,
     Rule(
         name="pool-os-sku",
         summary=(
@@ -394,42 +373,6 @@ ON_REQUEST: tuple[Rule, ...] = (
         source=f"{_PAGE}AKS release notes of 2025-07; code and words from a public Terraform log",
         refuses=_os_sku(lambda _, sku: sku not in _OS_SKUS.split()),
         error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
-    ),
-    Rule(
-        name="pool-os-sku-flatcar",
-        summary="Since June 2026 a new pool cannot have Flatcar.",
-        source=(
-            f"{_PAGE}AKS release notes of 2026-08; the code in Azure/azure-cli-extensions' own "
-            f"tests; {UNRECORDED}"
-        ),
-        refuses=_os_sku(lambda _, sku: sku == "flatcar"),
-        error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
-        only_new=True,
-        since=date(2026, 6, 8),
-    ),
-    Rule(
-        name="pool-os-sku-windows-annual",
-        summary="Since August 2026 a new pool cannot have the annual channel of Windows Server.",
-        source=(
-            f"{_PAGE}AKS release notes of 2026-08; the code in Azure/azure-cli-extensions' own "
-            f"tests; {UNRECORDED}"
-        ),
-        refuses=_os_sku(lambda _, sku: sku == "windowsannual"),
-        error=errors.of_aks(
-            '400 WindowsSKUNotSupported: Requested Windows SKU "{sku}" is not supported.'
-        ),
-        only_new=True,
-        since=date(2026, 8, 7),
-    ),
-    Rule(
-        name="pool-wasm",
-        summary="Since May 2025 a new pool cannot run WebAssembly (WasmWasi).",
-        source=f"issue: Azure/AKS#4770; release notes of 2025-05; {UNRECORDED}",
-        refuses=when(lambda case: str(case.at("workloadRuntime")).lower() == "wasmwasi"),
-        error=invalid("agentPoolProfile.workloadRuntime", "WasmWasi is retired."),
-        target="agentPoolProfile.workloadRuntime",
-        only_new=True,
-        since=date(2025, 5, 5),
     ),
     Rule(
         name="pool-taint-grammar",
@@ -493,18 +436,6 @@ ON_RESULT: tuple[Rule, ...] = (
     *map(_limit, ("minCount", "maxCount")),
     *map(_no_limit, ("minCount", "maxCount")),
     Rule(
-        name="pool-managed-system",
-        summary="A cluster has at most one ManagedSystem pool (preview).",
-        source="test_aks_create_with_managed_system_pool_multiple_fails (1, 2025-07)",
-        refuses=when(
-            lambda case: case.at("mode") == "ManagedSystem" and "ManagedSystem" in case.modes
-        ),
-        error=invalid(
-            "agentPoolProfile.mode", "'ManagedSystem' pool is limited to one per cluster."
-        ),
-        target="agentPoolProfile.mode",
-    ),
-    Rule(
         name="pool-most",
         summary=f"A cluster has at most {MOST_POOLS} pools, and one if it is an availability set.",
         source=f"{_PAGE}Quotas in AKS; {CODES}; maxAgentPools (720; 7); {UNRECORDED}",
@@ -528,57 +459,6 @@ ON_RESULT: tuple[Rule, ...] = (
             "400 InvalidAvailabilityZoneFormat: Availability zone {zone} is not numeric."
         ),
         target="agentPoolProfile.availabilityZones",
-        only_new=True,
-    ),
-    Rule(
-        name="pool-zones-and-placement",
-        summary="A pool in a proximity placement group is in one zone.",
-        source=f"{CODES}; {_PAGE}Use proximity placement groups; {UNRECORDED}",
-        refuses=when(
-            lambda case: (
-                case.at("proximityPlacementGroupID")
-                and len(set(map(str, case.at("availabilityZones") or ()))) > 1
-            )
-        ),
-        error=errors.of_aks(
-            "400 PPGNotSupportMultipleZones: A proximity placement group does not support multiple "
-            "availability zones."
-        ),
-        target="agentPoolProfile.proximityPlacementGroupID",
-        only_new=True,
-    ),
-    Rule(
-        name="pool-public-prefix",
-        summary="`nodePublicIPPrefixID` requires `enableNodePublicIP`.",
-        source=f"{CODES}; {UNRECORDED}",
-        refuses=when(
-            lambda case: case.at("nodePublicIPPrefixID") and not case.at("enableNodePublicIP")
-        ),
-        error=errors.of_aks(
-            "400 NodePublicIPCanNotBeFalseWithIPPrefixSet: enableNodePublicIP cannot be false with "
-            "nodePublicIPPrefixID set."
-        ),
-        target="agentPoolProfile.enableNodePublicIP",
-        only_new=True,
-    ),
-    Rule(
-        name="pool-public-and-routes",
-        summary=(
-            "`enableNodePublicIP` is not supported with the outbound type `userDefinedRouting`."
-        ),
-        source=f"{CODES}; {UNRECORDED}",
-        refuses=when(
-            lambda case: (
-                case.at("enableNodePublicIP")
-                and (case.cluster.get("networkProfile") or {}).get("outboundType")
-                == "userDefinedRouting"
-            )
-        ),
-        error=errors.of_aks(
-            "400 UDRWithNodePublicIPNotAllowed: Node public IP cannot be used with outbound type "
-            "userDefinedRouting."
-        ),
-        target="agentPoolProfile.enableNodePublicIP",
         only_new=True,
     ),
     *map(_count, ("count", "minCount", "maxCount")),
@@ -615,14 +495,6 @@ ON_RESULT: tuple[Rule, ...] = (
         refuses=when(lambda case: _is_system(case) and _is_spot(case)),
         error=errors.of_aks("400 SystemPoolMustBeRegular: System node pool must be regular."),
         target="agentPoolProfile.scaleSetPriority",
-    ),
-    Rule(
-        name="system-pool-linux",
-        summary="A System pool requires Linux.",
-        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNRECORDED}",
-        refuses=when(lambda case: _is_system(case) and _is_windows(case)),
-        error=errors.of_aks("400 SystemPoolMustBeLinux: System node pool must be Linux."),
-        target="agentPoolProfile.osType",
     ),
     Rule(
         name="system-pool-taints",
@@ -913,12 +785,6 @@ ON_RESULT: tuple[Rule, ...] = (
         "the cluster autoscaler is not supported on managed GPU node pools.",
     ),
     _managed(
-        "linux",
-        "on Windows.",
-        _is_windows,
-        "managed GPU node pools are available for Linux only.",
-    ),
-    _managed(
         "nvidia",
         "that are not NVIDIA's.",
         lambda case: not sizes.may_have_nvidia_gpus(str(case.at("vmSize"))),
@@ -942,57 +808,5 @@ ON_RESULT: tuple[Rule, ...] = (
         target="agentPoolProfile.tags",
         only_new=True,
         since=retirement.TAGS[nodes.SKIP_DRIVER_TAG][0],
-    ),
-    Rule(
-        name="windows-name",
-        summary=(
-            f"The name of a Windows pool has at most {nodes.WINDOWS_POOL_NAME_LENGTH} characters."
-        ),
-        source=f"{_PAGE}Create node pools in AKS; {CODES}; {UNRECORDED}",
-        refuses=when(
-            lambda case: _is_windows(case) and len(case.name) > nodes.WINDOWS_POOL_NAME_LENGTH
-        ),
-        error=errors.of_aks(
-            "400 WindowsAgentPoolNameTooLong: Windows agent pool name can not be longer than "
-            f"{nodes.WINDOWS_POOL_NAME_LENGTH} characters."
-        ),
-        target="agentPoolProfile.name",
-        only_new=True,
-    ),
-    Rule(
-        name="windows-network",
-        summary="A Windows pool requires a cluster without kubenet.",
-        source="issue: Azure/AKS#1101, Azure/AKS#2839",
-        refuses=when(
-            lambda case: (
-                _is_windows(case)
-                and (case.cluster.get("networkProfile") or {}).get("networkPlugin") == "kubenet"
-            )
-        ),
-        error=errors.of_aks(
-            "400 AzureCNIOnlyForWindows: Windows agent pools can only be added to AKS clusters "
-            "using Azure-CNI."
-        ),
-        only_new=True,
-    ),
-    Rule(
-        name="windows-profile",
-        summary="A Windows pool requires a cluster with a `windowsProfile`.",
-        source="issue: Azure/AKS#2839 (2022-04); page: Create node pools in AKS",
-        refuses=when(lambda case: _is_windows(case) and not case.cluster.get("windowsProfile")),
-        error=errors.of_aks(
-            "400 WindowsProfileMissing: Windows profile definition is missing for the cluster."
-        ),
-        only_new=True,
-    ),
-    Rule(
-        name="pool-os-sku-of-os-type",
-        summary="`osSKU` is one of the pool's `osType`.",
-        source=(
-            "the specification of `osSKU`; code and words from public Terraform logs: "
-            "\"OSSKU='Ubuntu' is invalid, details: Windows does not allow OSSKU selection\""
-        ),
-        refuses=_os_sku(lambda case, sku: sku.startswith("windows") is not _is_windows(case)),
-        error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
     ),
 )

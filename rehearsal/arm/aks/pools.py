@@ -37,10 +37,6 @@ STATES = {
     "enableFIPS": "Upgrading",
     "count": "Scaling",
 }
-SYSTEM_MODES = ("System", "ManagedSystem")
-# The properties that responses have for a pool of several sizes.
-OF_MACHINES = ("mode", "type", "upgradeSettings")
-NOT_OF_VIRTUAL_MACHINES = frozenset(["count", "vmSize"])
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
@@ -102,7 +98,6 @@ def after_put(
 ) -> Resource:
     """Returns the pool after a PUT; in a PUT of its cluster `beside` has the other pools."""
     _refuse_autoscaled_count(request, requested, present)
-    requested = requested | _machines(requested)
     if present is None and not requested.get("vmSize"):
         requested = requested | {"vmSize": admission.choose_size(request, cluster.location)}
     before = present.properties if present else None
@@ -118,9 +113,6 @@ def after_put(
         api_version=request.api_version,
         today=request.offers.today,
         others=[pool.name.lower() for pool in neighbours],
-        modes=[
-            pool.properties["mode"] for pool in (*neighbours, *(beside or ())) if pool.name != name
-        ],
     )
     refusals.judge(pool_refusals.ON_REQUEST, case)
     after = defaults.pool(requested, before, cluster.properties, request.api_version)
@@ -141,25 +133,6 @@ def after_put(
     is_specialized = pool.body.get("image") == SPECIALIZED
     pool.body["properties"] = defaults.node_image(after, is_specialized=is_specialized)
     return pool
-
-
-def _machines(requested: Json) -> Json:
-    """Returns size and count of a pool that has them in `virtualMachinesProfile`.
-
-    All machines of a pool with several sizes get the first size.
-    """
-    if requested.get("mode") == "Machines":
-        return {"count": 0}  # machines are added to such a pool one by one
-    scale = at(requested, "virtualMachinesProfile.scale") or {}
-    parts: list[Json] = []
-    for way in ("manual", "autoscale"):
-        profiles = scale.get(way) or []
-        # Before 2025 `autoscale` was an object, not a list.
-        parts += profiles if isinstance(profiles, list) else [profiles]
-    if not parts:
-        return {}
-    count = sum(part.get("count") or part.get("minCount") or 0 for part in parts)
-    return {"count": count, "vmSize": parts[0].get("size")}
 
 
 def _stop_or_start(pool: Resource, before: Json | None, after: Json, count: int | None) -> None:
@@ -282,31 +255,13 @@ def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
             raise errors.ArmError(errors.BUSY, kind=kind, name=resource.name, state=resource.state)
 
 
-def visible_properties(pool: Resource) -> Json:
-    """Returns the properties of a pool that responses have."""
-    properties = pool.properties
-    if properties["mode"] == "Machines":
-        properties = {name: properties[name] for name in OF_MACHINES}
-    elif "virtualMachinesProfile" in properties:
-        nodes = {"size": properties["vmSize"], "count": properties["count"]}
-        shown_properties = {
-            name: properties[name] for name in properties.keys() - NOT_OF_VIRTUAL_MACHINES
-        }
-        scales_itself = at(properties, "virtualMachinesProfile.scale.autoscale")
-        is_known_later = scales_itself and pool.state == "Creating"
-        properties = shown_properties | (
-            {} if is_known_later else {"virtualMachineNodesStatus": [nodes]}
-        )
-    return properties
-
-
 def response_body(pool: Resource) -> Json:
     return {
         "id": pool.id,
         "name": pool.name,
         "type": TYPE,
         "properties": {
-            **visible_properties(pool),
+            **pool.properties,
             "provisioningState": pool.state,
             "eTag": pool.etag,
         },
@@ -348,7 +303,7 @@ def _id(request: Request, cluster: Resource) -> str:
 
 def _is_system(pool: Resource) -> bool:
     """Returns whether this is a System pool that is not being deleted."""
-    return pool.properties["mode"] in SYSTEM_MODES and pool.state != "Deleting"
+    return pool.properties["mode"] == "System" and pool.state != "Deleting"
 
 
 PATH = f"{CLUSTER}/agentPools/{{pool}}"

@@ -36,8 +36,6 @@ class Case:
     # Existing names in lower case: of the pools of a pool's cluster, or of the resource groups of a
     # cluster's subscription, with those of nodes.
     others: Collection[str] = ()
-    # The modes of a cluster's other pools.
-    modes: Collection[str] = ()
 
     @property
     def is_new(self) -> bool:
@@ -183,15 +181,6 @@ def enumeration(
         refuses=none_of(path, values),
         error=replace(error, code=code) if code else error,
         target=parameter,
-    )
-
-
-def of_stable_versions(rule: Rule) -> Rule:
-    """Returns a rule for stable API versions only: previews may have more values."""
-    return replace(
-        rule,
-        summary=f"{rule.summary} Preview versions may have more.",
-        refuses=lambda case: None if case.is_preview else rule.refuses(case),
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from catalogue import nodes
 from catalogue.shapes import at
 from rehearsal.arm import errors
-from rehearsal.arm.aks import fields, filling
+from rehearsal.arm.aks import fields
 from rehearsal.arm.request import Json
 
 
@@ -18,19 +18,6 @@ def in_version(resource: str, body: Json, api_version: str) -> None:
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=path.rpartition(".")[2])
 
 
-def in_words_of_today(cluster: Json, api_version: str) -> None:
-    """Replaces older names of values by today's; refuses names of other API versions."""
-    is_older = api_version[:10] < fields.OTHER_WORDS_BEFORE
-    for path, older, newer in fields.OTHER_WORDS:
-        value = str(at(cluster, path)).lower()
-        if value == (newer if is_older else older).lower():
-            words = {"said": at(cluster, path), "older": older, "newer": newer}
-            name = path.rpartition(".")[2]
-            raise errors.ArmError(errors.SKU_OF_OTHER_VERSION, name=name, **words)
-        if value == older.lower():
-            filling.set_value(cluster, path, newer)
-
-
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str, given: Json) -> None:
     """Refuses changes of properties that are fixed at creation.
 
@@ -39,9 +26,7 @@ def unchanged(present: Json, after: Json, names: Collection[str], prefix: str, g
     for name in sorted(names, key=lambda name: at(given, name) is None):
         implied = fields.IMPLIED.get(name)
         before, requested = at(present, name) or implied, at(after, name) or implied
-        if not _same(before, requested) and not _is_allowed_change(
-            name, before, requested, present
-        ):
+        if not _same(before, requested) and not _is_allowed_change(name, requested, present):
             target = f"{prefix}{name}"
             raise errors.ArmError(errors.IMMUTABLE, target, property=target)
 
@@ -53,14 +38,12 @@ def not_changed_to(present: Json, after: Json) -> None:
             raise errors.ArmError(errors.IMMUTABLE, path, property=path)
 
 
-def _is_allowed_change(name: str, before: object, requested: object, present: Json) -> bool:
+def _is_allowed_change(name: str, requested: object, present: Json) -> bool:
     """Returns whether AKS allows this change of a fixed property."""
     tags = {str(tag).lower(): str(value) for tag, value in (present.get("tags") or {}).items()}
     is_skipped = tags.get(nodes.SKIP_DRIVER_TAG.lower(), "").lower() == "true"
-    return (name, before, requested) in fields.LET_CHANGE or (
-        # The tag has skipped the driver before (Azure/azure-cli#32531).
-        name == "gpuProfile.driver" and requested == "None" and is_skipped
-    )
+    # The tag has skipped the driver before (Azure/azure-cli#32531).
+    return name == "gpuProfile.driver" and requested == "None" and is_skipped
 
 
 def _same(value: object, other: object) -> bool:

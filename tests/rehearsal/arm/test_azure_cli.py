@@ -120,7 +120,7 @@ REFUSED: dict[str, str] = {
     f"{ADD} --labels kubernetes.azure.com/x=y": "preserved by aks system labels",
     f"{ADD} --max-pods 5": "InsufficientMaxPods",
     f"{ADD} --node-osdisk-type Ephemeral --node-osdisk-size 2000": "VMCannotFitEphemeralOSDisk",
-    f"{ADD} --os-type Windows": "WindowsProfileMissing",
+    f"{ADD} --os-type Windows": "The rehearsal does not have pools with osType Windows",
     f"{ADD} -k 1.37.1": "NodePoolMcVersionIncompatible",
     f"{ADD} --aks-custom-headers UseGPUDedicatedVHD=true": "UseGPUDedicatedVHD",
     f"az aks nodepool scale {POOL} -c 0": "3) The node is a system pool.",

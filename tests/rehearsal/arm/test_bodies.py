@@ -152,7 +152,6 @@ def test_tags_are_stored_as_strings(line: Line) -> None:
     [
         ({"gpuProfile": {"drivr": "None"}}, "drivr"),
         ({"networkProfile": {"nodePublicIPTags": [{"tagg": "a"}]}}, "tagg"),
-        ({"localDNSProfile": {"vnetDNSOverrides": {".": {"protokol": "a"}}}}, "protokol"),
     ],
 )
 def test_an_unknown_field_is_refused_at_any_depth(

@@ -38,7 +38,6 @@ OF_CLUSTERS: list[Said] = [
     {"apiServerAccessProfile": {"enablePrivateCluster": True}},
     {"apiServerAccessProfile": {"authorizedIPRanges": ["192.0.2.0/24"]}},
     {"storageProfile": {"diskCSIDriver": {"enabled": False}, "blobCSIDriver": {"enabled": True}}},
-    {"windowsProfile": {"adminUsername": "azureuser"}},
     {"addonProfiles": {"azurepolicy": {"enabled": True, "config": {"a": "b"}}}},
     {"autoScalerProfile": {"expander": "priority"}},
     {"kubernetesVersion": "1.34"},
@@ -48,7 +47,6 @@ OF_CLUSTERS: list[Said] = [
 ]
 OF_POOLS: list[Said] = [
     {"mode": "System"},
-    {"osType": "Windows"},
     {"scaleSetPriority": "Spot", "spotMaxPrice": 0.5},
     {"enableAutoScaling": True, "minCount": 0, "maxCount": 3},
     {"enableAutoScaling": False},
@@ -61,7 +59,6 @@ OF_POOLS: list[Said] = [
     {"vmSize": "Standard_NC8as_T4_v3", "gpuProfile": {"driver": "None"}},
     {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"},
     {"securityProfile": {"enableVTPM": True}},
-    {"localDNSProfile": {"mode": "Required"}},
     {"networkProfile": {"allowedHostPorts": [{"portStart": 80, "portEnd": 90, "protocol": "TCP"}]}},
     {"orchestratorVersion": "1.34"},
     {"powerState": {"code": "Stopped"}},

@@ -87,18 +87,6 @@ def test_a_pool_without_a_surge_is_accepted_in_each_version(arm: Arm, version: s
     assert upgrade_settings == settings
 
 
-def test_list_items_keep_properties_unknown_to_an_older_version(arm: Arm) -> None:
-    """It went with a PUT of what that version had shown."""
-    where = cluster(arm)
-    path = f"{where}/agentPools/p"
-    scale = {"manual": [{"size": CPU, "count": 1}, {"size": T4, "count": 0}]}
-    put(arm, path, type="VirtualMachines", virtualMachinesProfile={"scale": scale})
-    for one in (path, where):
-        assert put_back(arm, one, "2023-10-02-preview").status == 200
-        profile = arm.call("GET", path, None, V).body["properties"]["virtualMachinesProfile"]
-        assert profile["scale"] == scale
-
-
 @pytest.mark.parametrize("mode", ["System", "User"])
 def test_a_stopped_pool_has_no_nodes_until_it_starts(arm: Arm, mode: str) -> None:
     """A PUT gave it nodes, and a System pool's own count 0 was refused when it was to start."""
@@ -120,17 +108,6 @@ def test_a_count_of_a_stopped_pool_applies_when_it_starts(arm: Arm) -> None:
     put(arm, path, powerState={"code": "Stopped"})
     assert put(arm, path, count=3).body["properties"]["count"] == 0
     assert put(arm, path, powerState={"code": "Running"}).body["properties"]["count"] == 3
-
-
-@pytest.mark.parametrize("newer", [V, "2025-03-01", PREVIEW])
-def test_the_older_spelling_of_the_driver_is_kept(arm: Arm, newer: str) -> None:
-    """A newer version of the API was told that the driver changes, which it did not say."""
-    path = f"{cluster(arm)}/agentPools/p"
-    older = {"driverType": "CUDA", "installGPUDriver": True}
-    assert put(arm, path, OLD_PREVIEW, vmSize=T4, count=0, gpuProfile=older).status == 201
-    assert put_back(arm, path, newer).status == 200
-    gpu_profile = arm.call("GET", path, None, OLD_PREVIEW).body["properties"]["gpuProfile"]
-    assert gpu_profile["installGPUDriver"] is True
 
 
 @pytest.mark.parametrize(
@@ -175,24 +152,6 @@ def test_some_network_changes_are_accepted_in_one_direction_only(
     if status == 400:
         assert answer.body["code"] == "PropertyChangeNotAllowed"
         assert answer.body["target"] == f"networkProfile.{name}"
-
-
-def test_a_cluster_has_one_managed_system_pool(arm: Arm) -> None:
-    """`pool-managed-system`: a second one was taken."""
-    path = cluster(arm, PREVIEW)
-    assert put(arm, f"{path}/agentPools/one", PREVIEW, mode="ManagedSystem").status == 201
-    refused = put(arm, f"{path}/agentPools/two", PREVIEW, mode="ManagedSystem")
-    assert (refused.status, refused.body["target"]) == (400, "agentPoolProfile.mode")
-    assert "'ManagedSystem' pool is limited to one per cluster" in refused.body["message"]
-    assert put(arm, f"{path}/agentPools/one", PREVIEW, mode="ManagedSystem").status == 200
-
-
-def test_a_new_cluster_has_one_managed_system_pool(arm: Arm) -> None:
-    """Both of one body were taken."""
-    pools = [{"name": name, "mode": "ManagedSystem", "vmSize": CPU} for name in ("one", "two")]
-    refused = arm.call("PUT", arm.name(), body(agentPoolProfiles=pools), PREVIEW)
-    assert (refused.status, refused.body["target"]) == (400, "agentPoolProfile.mode")
-    assert arm.call("PUT", arm.name(), body(agentPoolProfiles=pools[:1]), PREVIEW).status == 201
 
 
 @pytest.mark.parametrize("services", ["172.56.0.0/16", "172.30.0.0/16", "192.0.2.0/24"])

@@ -154,7 +154,6 @@ SPELLED = [
     },
     {"identity": {"type": "SystemAssigned"}},
     {"sku": {"name": "Base", "tier": "Standard"}},
-    {"properties": {"nodeProvisioningProfile": {"mode": "Manual"}}},
     {"properties": {"autoUpgradeProfile": {"nodeOSUpgradeChannel": "SecurityPatch"}}},
 ]
 OTHER_CASES: dict[str, Any] = {"upper": str.upper, "lower": str.lower, "swapped": str.swapcase}
@@ -188,45 +187,6 @@ def test_a_value_in_another_case_is_the_same_value(body: Any, other: str) -> Non
     _, created = made(arm, body)
     _, answer = made(arm, changed(body, OTHER_CASES[other]))
     assert kinds(answer) == kinds(created)
-
-
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ({"name": "Basic", "tier": "Free"}, {"name": "Base", "tier": "Free"}),
-        ({"name": "basic", "tier": "PAID"}, {"name": "Base", "tier": "Standard"}),
-        ({"tier": "Paid"}, {"name": "Base", "tier": "Standard"}),
-    ],
-)
-@pytest.mark.parametrize("version", ["2020-03-01", "2022-07-01", "2023-01-02-preview"])
-def test_skus_of_older_versions_have_the_names_of_those_versions(
-    older: dict[str, str], newer: dict[str, str], version: str
-) -> None:
-    """They were refused, and answers had today's."""
-    arm = Arm()
-    path, shown = made(arm, {"sku": older}, version)
-    words = {"Base": "Basic", "Standard": "Paid"}
-    assert shown["sku"] == {name: words.get(value, value) for name, value in newer.items()}
-    assert arm.call("GET", path, None, STABLE).body["sku"] == newer
-    listed = arm.call("GET", path.rpartition("/")[0], None, version).body["value"]
-    assert listed[0]["sku"] == shown["sku"]
-
-
-@pytest.mark.parametrize(
-    ("version", "sku", "words"),
-    [
-        ("2022-07-01", {"name": "Base"}, "Base managed cluster SKU name is invalid. 'Basic'"),
-        ("2023-01-02-preview", {"tier": "Standard"}, "Standard managed cluster SKU tier is inv"),
-        ("2023-02-01", {"name": "Basic", "tier": "Free"}, "Basic managed cluster SKU name is inv"),
-        (STABLE, {"name": "Base", "tier": "Paid"}, "'Paid' has been replaced by 'Standard'"),
-    ],
-)
-def test_skus_of_other_versions_are_refused(version: str, sku: dict[str, str], words: str) -> None:
-    arm = Arm()
-    refused = arm.call("PUT", arm.name(), cluster({"sku": sku}), version)
-    assert (refused.status, refused.body["code"]) == (400, "SkuNotAvailable")
-    assert words in refused.body["message"]
-    assert "since v2023-02-01" in refused.body["message"]
 
 
 def test_addresses_of_a_load_balancer_are_removed_with_it() -> None:
@@ -290,25 +250,6 @@ def test_a_cluster_with_a_hosted_system_needs_no_pools(pools: dict[str, Any]) ->
     assert arm.call("PUT", path, read, PREVIEW).status == 200
 
 
-def test_a_preview_version_accepts_one_autoscaled_size() -> None:
-    arm = Arm()
-    path, _ = made(arm, {})
-    scale = {"autoscale": {"size": SIZE, "minCount": 1, "maxCount": 3}}
-    properties = {"type": "VirtualMachines", "virtualMachinesProfile": {"scale": scale}}
-    pool = f"{path}/agentPools/p"
-    refused = arm.call("PUT", pool, {"properties": properties}, STABLE)
-    assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
-    for version in ("2025-07-02-preview", "2026-01-02-preview"):
-        one = f"{pool}{version[:4][-1]}"
-        reply = arm.call("PUT", one, {"properties": properties}, version)
-        assert reply.status == 201, reply.body
-        assert "virtualMachineNodesStatus" not in reply.body["properties"]
-        shown = arm.call("GET", one, None, version).body
-        assert arm.call("PUT", one, without_etags(shown), version).status == 200
-    odd = properties | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
-    assert arm.call("PUT", f"{pool}x", {"properties": odd}, PREVIEW).status == 400
-
-
 @pytest.mark.parametrize(
     "empty",
     [
@@ -334,21 +275,3 @@ def test_a_list_of_ranges_sets_the_single_range(one: str, many: str, range_: str
     _, answer = made(Arm(), {"properties": {"networkProfile": {many: [range_]}}})
     network = answer["properties"]["networkProfile"]
     assert (network[one], network[many]) == (range_, [range_])
-
-
-def test_an_availability_set_stays_the_only_pool() -> None:
-    """An update that left the pools out made a cluster of it that may have 100."""
-    arm = Arm(Era("article"))
-    pool = {"name": "p", "mode": "System", "count": 1, "vmSize": SIZE, "type": "AvailabilitySet"}
-    network = {"loadBalancerSku": "basic"}
-    path, before = made(
-        arm, {"properties": {"agentPoolProfiles": [pool], "networkProfile": network}}
-    )
-    body = {"location": "eastus", "tags": {"a": "b"}, "properties": {}}
-    assert arm.call("PUT", path, body, STABLE).status == 200
-    after = arm.call("GET", path, None, STABLE).body["properties"]
-    for name in ("maxAgentPools", "autoUpgradeProfile"):
-        assert after[name] == before["properties"][name]
-    assert after["maxAgentPools"] == 1
-    second = arm.call("PUT", f"{path}/agentPools/q", {"properties": {"vmSize": SIZE}}, STABLE)
-    assert (second.status, second.body["code"]) == (400, "MaxAgentPoolCountReached")
