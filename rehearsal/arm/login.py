@@ -13,7 +13,7 @@ from aiohttp import web
 from rehearsal.arm import errors
 from rehearsal.arm.home import Principal
 from rehearsal.arm.request import Json
-from rehearsal.arm.tokens import LIFETIME, SERVER_APPLICATION, Issuer
+from rehearsal.arm.tokens import FEDERATION, LIFETIME, SERVER_APPLICATION, Issuer
 
 CLOUD_NAME = "rehearsal"
 # These API versions return a list of clouds; newer ones return one cloud.
@@ -28,6 +28,7 @@ GRAPH = "/graph"
 WRONG_GRANT = (400, "unsupported_grant_type", 70003, "The grant type is not supported here.")
 UNKNOWN_CLIENT = (400, "unauthorized_client", 700016, "The application was not found.")
 WRONG_SECRET = (401, "invalid_client", 7000215, "Invalid client secret provided.")
+WRONG_ASSERTION = (401, "invalid_client", 700213, "No matching federated identity record found.")
 UNKNOWN_RESOURCE = (400, "invalid_resource", 500011)
 
 
@@ -61,14 +62,13 @@ class Login:
         return None
 
     def _token(self, form: Mapping[str, str], issuer: str) -> web.Response:
-        secret = form.get("client_secret", "")
         requested = (form.get("scope") or form.get("resource") or "").split(" ")[0]
         if form.get("grant_type") != "client_credentials":
             return _refused(*WRONG_GRANT)
         if form.get("client_id") != self.principal.client_id:
             return _refused(*UNKNOWN_CLIENT)
-        if not secrets.compare_digest(secret.encode(), self.principal.client_secret.encode()):
-            return _refused(*WRONG_SECRET)
+        if (refusal := self._wrong_proof(form)) is not None:
+            return _refused(*refusal)
         audience = requested.removesuffix("/.default").rstrip("/")
         if audience not in (self.audience, f"{self.audience}{GRAPH}", SERVER_APPLICATION):
             words = (
@@ -79,6 +79,19 @@ class Login:
         token = self.issuer.issue(self.principal, audience, issuer)
         body = {"token_type": "Bearer", "expires_in": LIFETIME, "access_token": token}
         return web.json_response(body, headers={"Cache-Control": "no-store"})
+
+    def _wrong_proof(self, form: Mapping[str, str]) -> tuple[int, str, int, str] | None:
+        """Returns the refusal of a client's secret or federated token; None if it is right."""
+        if token := form.get("client_assertion"):
+            try:
+                self.issuer.check(f"Bearer {token}", FEDERATION)
+            except errors.ArmError:
+                return WRONG_ASSERTION
+            return None
+        secret = form.get("client_secret", "").encode()
+        if not secrets.compare_digest(secret, self.principal.client_secret.encode()):
+            return WRONG_SECRET
+        return None
 
 
 def cloud(origin: str) -> Json:

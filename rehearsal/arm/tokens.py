@@ -21,6 +21,8 @@ LIFETIME = 3600
 ALGORITHM = "RS256"
 # The application id of AKS's API servers, the same in every tenant.
 SERVER_APPLICATION = "6dae42f8-4368-4678-94ff-3960e28e3630"
+# The audience of tokens of others, such as GitHub, that are exchanged for Azure's.
+FEDERATION = "api://AzureADTokenExchange"
 
 
 class Issuer:

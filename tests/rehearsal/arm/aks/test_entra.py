@@ -4,10 +4,13 @@ import json
 import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rehearsal.arm import tokens
+from rehearsal.arm.home import Home, load_principal
 from rehearsal.cloud import KUBELOGIN
 from tests.waiting import PATIENCE
 
@@ -76,6 +79,24 @@ def test_a_sign_in_without_valid_credentials_gets_no_token(
     assert (ended.returncode, ended.stdout) == (1, "")
     assert message in ended.stderr
     assert "wrong" not in ended.stderr
+
+
+def test_a_job_signs_in_with_the_token_in_a_file(azure: Any, tmp_path: Path) -> None:
+    """Where a cluster takes no certificate, no job of a workflow could sign in to it."""
+    home = Home(azure.cloud.home)
+    principal = load_principal(home)
+    issuer = tokens.load(home)
+    file = tmp_path / "token"
+    how = {"AAD_LOGIN_METHOD": "workloadidentity", "AZURE_FEDERATED_TOKEN_FILE": str(file)}
+    file.write_text(issuer.issue(principal, tokens.FEDERATION, "https://github.invalid"))
+    signed_in = kubelogin(azure, **how)
+    assert json.loads(signed_in.stdout)["status"]["token"]
+
+    # A token that is for something else, and a file that is not there.
+    file.write_text(issuer.issue(principal, tokens.SERVER_APPLICATION, "https://github.invalid"))
+    assert "AADSTS700213" in kubelogin(azure, **how).stderr
+    file.unlink()
+    assert "No such file" in kubelogin(azure, **how).stderr
 
 
 def test_local_accounts_can_be_disabled(
