@@ -5,7 +5,8 @@
 The token that GitHub gives a job holds for minutes. Pulumi's backend, its key and kubelogin read it
 from a file, which is written anew while the command runs; the providers ask GitHub themselves.
 First each service is asked once: a missing role is named here, and not in the middle of an update.
-`preview`, `plan` and `deploy` are the identities of docs/ci.md.
+`preview`, `plan` and `deploy` are the identities of docs/ci.md; in PULUMI_BACKEND_URL the word STACK
+stands for the name of the stack.
 """
 
 import base64
@@ -56,6 +57,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     stop = threading.Event()
     try:
         _require_variables(environment)
+        backend = environment["PULUMI_BACKEND_URL"].replace("STACK", environment.get("STACK", ""))
+        environment = {**environment, "PULUMI_BACKEND_URL": backend}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "token"
             _write(file, _github_token(environment))
@@ -87,6 +90,7 @@ def _signed_in(environment: Mapping[str, str], file: Path) -> dict[str, str]:
     return {
         "AZURE_FEDERATED_TOKEN_FILE": str(file),
         "AAD_LOGIN_METHOD": "workloadidentity",
+        "PULUMI_BACKEND_URL": environment["PULUMI_BACKEND_URL"],
         "ARM_USE_OIDC": "true",
         "ARM_CLIENT_ID": environment["AZURE_CLIENT_ID"],
         "ARM_TENANT_ID": environment["AZURE_TENANT_ID"],

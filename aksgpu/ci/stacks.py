@@ -4,7 +4,8 @@
 
 prints `touched`, the stacks whose preview may have changed, and `deployed`, those of them that are
 deployed in Azure, in the order of their updates. The variable DEPLOYED_STACKS names the deployed
-stacks. `--folder` prints the folder of the stack files.
+stacks. `suites` is false if stack files alone have changed: no test judges those. `--folder` prints
+the folder of the stack files.
 """
 
 import argparse
@@ -160,7 +161,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return WRONG_USAGE if isinstance(error, StacksError) else NOT_KNOWN
     live = [stack for stack in live if stack in affected]
-    sys.stdout.write(f"touched={json.dumps(affected)}\ndeployed={json.dumps(live)}\n")
+    outputs = {
+        "touched": affected,
+        "deployed": live,
+        "suites": changed is None or any(_is_no_stack_file(path, folder) for path in changed),
+    }
+    sys.stdout.writelines(f"{name}={json.dumps(value)}\n" for name, value in outputs.items())
     return 0
 
 
@@ -168,6 +174,11 @@ def _links_to(changed: Sequence[str], folder: PurePosixPath) -> list[str]:
     """The files of stacks that are links to changed ones."""
     links = links_in(Path(folder)).items()
     return [str(folder / link) for link, target in links if str(folder / target) in changed]
+
+
+def _is_no_stack_file(path: str, folder: PurePosixPath) -> bool:
+    file = PurePosixPath(path)
+    return file.parent != folder or not stack_of(file.name)
 
 
 def _text(project: Path) -> str:

@@ -50,7 +50,7 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, s
             "AZURE_CLIENT_ID": "client",
             "AZURE_TENANT_ID": "tenant",
             "AZURE_SUBSCRIPTION_ID": "subscription",
-            "PULUMI_BACKEND_URL": "azblob://state?storage_account=ours",
+            "PULUMI_BACKEND_URL": "azblob://STACK?storage_account=ours",
             "STACK": "dev",
             "ACTIONS_ID_TOKEN_REQUEST_URL": f"http://127.0.0.1:{server.server_port}/?api=1",
             "ACTIONS_ID_TOKEN_REQUEST_TOKEN": "job",
@@ -112,7 +112,7 @@ def test_a_command_runs_with_what_backend_key_kubelogin_and_providers_read(
 ) -> None:
     """Clusters with Entra could not be deployed: no job signed in to them."""
     script = (
-        "import os, pathlib; names = ['AAD_LOGIN_METHOD', 'ARM_USE_OIDC', 'ARM_CLIENT_ID'];"
+        "import os, pathlib; names = ['AAD_LOGIN_METHOD', 'ARM_CLIENT_ID', 'PULUMI_BACKEND_URL'];"
         "token = pathlib.Path(os.environ['AZURE_FEDERATED_TOKEN_FILE']);"
         "said = [token.read_text(), oct(token.stat().st_mode), *(os.environ[n] for n in names)];"
         "pathlib.Path('said').write_text('\\n'.join(said)); raise SystemExit(7)"
@@ -120,7 +120,8 @@ def test_a_command_runs_with_what_backend_key_kubelogin_and_providers_read(
     assert azure.main(["deploy", *python(script)], job) == 7
 
     said = (tmp_path / "said").read_text().splitlines()
-    assert said == [f"header.{CLAIMS}.1", "0o100600", "workloadidentity", "true", "client"]
+    backend = "azblob://dev?storage_account=ours"
+    assert said == [f"header.{CLAIMS}.1", "0o100600", "workloadidentity", "client", backend]
 
 
 def test_tokens_renew_while_a_command_runs(
@@ -201,7 +202,7 @@ def test_the_identity_of_pull_requests_asks_for_no_key_and_writes_nothing(
     Path("Pulumi.dev.yaml").write_text(STACK_FILE)
     assert azure.main(["deploy", "true"], job) == 0
     [write] = [asked for asked in cloud.asked if asked.startswith("PUT")]
-    assert write == "PUT https://ours.blob.core.windows.net/state/access"
+    assert write == "PUT https://ours.blob.core.windows.net/dev/access"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,25 @@ for word in sys.argv:
         pathlib.Path(word.partition("=")[2]).write_text("the report\\n")
 sys.exit(int(os.environ.get("EXIT", "0")))
 """
+# Tells each call as a line, and previews a step that PREVIEW names.
+PULUMI = """#!{python}
+import json, os, sys
+with open(os.environ["TOLD"], "a") as told:
+    told.write(" ".join(sys.argv[1:]) + "\\n")
+if "--json" in sys.argv:
+    op, name, changed = os.environ.get("PREVIEW", "update gpu count").split()
+    urn = "urn:pulumi:dev::aks-gpu::x:y:Z$a:b:Pool::" + name
+    print(json.dumps({{"steps": [{{"op": op, "urn": urn, "detailedDiff": {{changed: {{}}}}}}]}}))
+sys.exit(int(os.environ.get("EXIT", "0")))
+"""
+# Tells each call, and keeps the body of an issue.
+GH = """#!/bin/sh
+echo "$@" >> "$TOLD"
+[ "$2" != list ] || echo "$OPEN"
+for word in "$@"; do
+    [ ! -f "$word" ] || cp "$word" body
+done
+"""
 REVIEW = [sys.executable, "-S", "-m", "aksgpu.ci.review"]
 FORMATS = [
     "--markdown=build/report/review.md",
@@ -131,26 +150,113 @@ def test_the_review_has_the_options_that_the_workflows_use() -> None:
         assert option in help_text
 
 
-def test_up_runs_with_the_policy_pack(checkout: Checkout) -> None:
-    script = [str(checkout.folder / ".ci" / "up")]
+@pytest.fixture
+def deploying(checkout: Checkout) -> Checkout:
+    """A checkout whose pulumi previews one change, or what PREVIEW says."""
+    pulumi = checkout.folder / "bin" / "pulumi"
+    pulumi.write_text(PULUMI.format(python=sys.executable))
+    return checkout
+
+
+def test_up_does_what_was_approved_with_the_policy_pack(deploying: Checkout) -> None:
+    """Approvers had agreed to a preview of the pull request, which could be weeks old."""
+    folder = deploying.folder
+    up = [str(folder / ".ci" / "up")]
+    pack = ["--policy-pack", "policies"]
     quietly = ["--yes", "--non-interactive", "--suppress-permalink=true"]
-    up = ["up", "--stack", "dev", *quietly, "--policy-pack", "policies"]
-    assert checkout.run(script, STACK="dev") == (0, up)
 
-    (checkout.folder / "Pulumi.dev.policies.json").touch()
-    configured = [*up, "--policy-pack-config", "./Pulumi.dev.policies.json"]
-    assert checkout.run(script, STACK="dev") == (0, configured)
-    assert checkout.run(script, STACK="dev", EXIT="255")[0] == 255
-    (checkout.folder / "Pulumi.yaml").write_text("stackConfigDir: a folder\n")
-    (checkout.folder / "a folder").mkdir()
-    (checkout.folder / "a folder" / "Pulumi.prod.eu.policies.json").touch()
-    assert checkout.run(script, STACK="dev")[1][-1] == "policies"
-    configured = ["--policy-pack-config", "a folder/Pulumi.prod.eu.policies.json"]
-    assert checkout.run(script, STACK="prod.eu")[1][-2:] == configured
-    assert checkout.run(script)[0] != 0
+    code, told = deploying.run([str(folder / ".ci" / "approve")], STACK="dev")
+    assert (code, told[0]) == (0, " ".join(
+        ["preview --stack dev --diff --non-interactive --suppress-permalink=true", *pack]
+    ))  # fmt: skip
+    assert "    update a:b:Pool gpu: count\n" in deploying.summary.read_text()
+    assert (folder / "build/plan/dev.txt").read_text() == "update a:b:Pool gpu: count\n"
+
+    code, told = deploying.run(up, STACK="dev")
+    assert (code, told[-1]) == (0, " ".join(["up", "--stack", "dev", *quietly, *pack]))
+    # Another resource, another property, another operation.
+    for step in ("delete other count", "update gpu size", "replace gpu count"):
+        code, told = deploying.run(up, STACK="dev", PREVIEW=step)
+        assert (code, told) == (1, ["preview --stack dev --json --non-interactive"])
+    assert deploying.run(up, STACK="dev", EXIT="255")[0] == 1
+    assert deploying.run(up)[0] != 0
 
 
-@pytest.mark.parametrize("module", ["review", "stacks"])
+def test_what_was_not_planned_is_not_updated(deploying: Checkout) -> None:
+    code, told = deploying.run([str(deploying.folder / ".ci" / "up")], STACK="dev")
+    assert code == 1
+    assert not [line for line in told if line.startswith("up")]
+
+
+def test_the_policy_pack_runs_in_the_stacks_own_configuration(deploying: Checkout) -> None:
+    script = [str(deploying.folder / ".ci" / "approve")]
+    (deploying.folder / "Pulumi.dev.policies.json").touch()
+    told = deploying.run(script, STACK="dev")[1][0]
+    assert told.endswith(" --policy-pack-config ./Pulumi.dev.policies.json")
+    (deploying.folder / "Pulumi.yaml").write_text("stackConfigDir: a folder\n")
+    (deploying.folder / "a folder").mkdir()
+    (deploying.folder / "a folder" / "Pulumi.prod.eu.policies.json").touch()
+    assert deploying.run(script, STACK="dev")[1][0].endswith("--policy-pack policies")
+    told = deploying.run(script, STACK="prod.eu")[1][0]
+    assert told.endswith(" --policy-pack-config a folder/Pulumi.prod.eu.policies.json")
+
+
+def test_drift_is_previewed_with_refresh(deploying: Checkout) -> None:
+    script = [str(deploying.folder / ".ci" / "plan"), "build/plan/dev.txt", "--refresh"]
+    assert deploying.run(script, STACK="dev", PREVIEW="refresh gpu count")[0] == 0
+    assert (deploying.folder / "build/plan/dev.txt").read_text() == ""
+    assert deploying.run(script, STACK="dev")[1] == [
+        "preview --stack dev --json --non-interactive --refresh"
+    ]
+    assert (deploying.folder / "build/plan/dev.txt").read_text() != ""
+    assert deploying.run(script, STACK="dev", EXIT="255")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("drifted", "open_issue", "told"),
+    [
+        (True, "", "issue create --title Stacks differ from Azure --body-file"),
+        (True, "7", "issue edit 7 --body-file"),
+        (False, "7", "issue close 7 --comment No stack differs from Azure any more."),
+        (False, "", None),
+    ],
+)
+def test_there_is_one_issue_about_drift(
+    checkout: Checkout, drifted: bool, open_issue: str, told: str | None
+) -> None:
+    """Nobody learned of what had been changed by hand before the next update undid it."""
+    gh = checkout.folder / "bin" / "gh"
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    plans = checkout.folder / "plans"
+    plans.mkdir()
+    (plans / "dev.txt").write_text("update a:b:Pool gpu: maxCount\n" * drifted)
+    (plans / "prod.txt").write_text("")
+
+    script = [str(checkout.folder / ".ci" / "drift-issue"), str(plans)]
+    code, calls = checkout.run(script, OPEN=open_issue)
+
+    assert code == 0
+    assert calls[0].startswith("issue list")
+    assert [call for call in calls[1:2] if not call.startswith(told or "-")] == []
+    assert len(calls) == (1 if told is None else 2)
+    if drifted:
+        body = (checkout.folder / "body").read_text()
+        assert "## dev" in body
+        assert "    update a:b:Pool gpu: maxCount" in body
+        assert "## prod" not in body
+
+
+def test_preflight_ends_as_the_command_does(checkout: Checkout) -> None:
+    python = checkout.folder / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "$@" > "$TOLD"\nexit 3\n')
+    python.chmod(0o755)
+    code, [told] = checkout.run([str(checkout.folder / ".ci" / "preflight")], STACK="prod.eu")
+    assert code == 3
+    assert told.endswith("main() preflight --stack prod.eu")
+
+
+@pytest.mark.parametrize("module", ["azure", "plan", "review", "stacks"])
 def test_modules_that_run_without_an_installation_need_none(module: str) -> None:
     # No `site`: the standard library and this checkout, as on a runner.
     look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.ci.{module}"

@@ -81,12 +81,41 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return Repository(tmp_path)
 
 
+def suites(capsys: pytest.CaptureFixture[str], since: str = "HEAD^1") -> bool:
+    capsys.readouterr()
+    assert stacks.main(["--changed-since", since]) == 0
+    return "suites=true" in capsys.readouterr().out.splitlines()
+
+
 def listed(capsys: pytest.CaptureFixture[str], since: str = "HEAD^1") -> dict[str, list[str]]:
     """The outputs, as a workflow's step has them."""
     capsys.readouterr()
     assert stacks.main(["--changed-since", since]) == 0
     lines = capsys.readouterr().out.splitlines()
-    return {name: json.loads(value) for name, value in (line.split("=", 1) for line in lines)}
+    outputs = {name: json.loads(value) for name, value in (line.split("=", 1) for line in lines)}
+    del outputs["suites"]
+    return outputs
+
+
+@pytest.mark.parametrize(
+    ("paths", "runs"),
+    [
+        (["Pulumi.dev.yaml"], False),
+        (["Pulumi.dev.yaml", "Pulumi.prod.policies.json"], False),
+        (["Pulumi.dev.yaml", "docs/ci.md"], True),
+        (["Pulumi.yaml"], True),
+        (["docs/Pulumi.dev.yaml"], True),
+        (["__main__.py"], True),
+    ],
+)
+def test_stack_files_alone_run_no_suites(
+    repository: Repository, capsys: pytest.CaptureFixture[str], paths: list[str], runs: bool
+) -> None:
+    """A line of one stack file waited for an hour of tests, none of which reads it."""
+    repository.write(*paths)
+    repository.commit()
+    assert suites(capsys) == runs
+    assert suites(capsys, since="0" * 40)
 
 
 @pytest.mark.parametrize("path", PROGRAM)
