@@ -5,8 +5,8 @@
 The token that GitHub gives a job holds for minutes. Pulumi's backend, its key and kubelogin read it
 from a file, which is written anew while the command runs; the providers ask GitHub themselves.
 First each service is asked once: a missing role is named here, and not in the middle of an update.
-`preview`, `plan` and `deploy` are the identities of docs/ci.md; in PULUMI_BACKEND_URL the word STACK
-stands for the name of the stack.
+The identities are those of docs/ci.md: preview, plan and deploy. In PULUMI_BACKEND_URL the word
+STACK stands for the name of the stack.
 """
 
 import base64
@@ -34,7 +34,6 @@ VARIABLES = (
     "AZURE_SUBSCRIPTION_ID",
     "PULUMI_BACKEND_URL",
 )
-IDENTITIES = ("preview", "plan", "deploy")
 RENEWED_AFTER_SECONDS = 240.0
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _AUDIENCE = "api://AzureADTokenExchange"
@@ -51,9 +50,6 @@ class AccessError(Exception):
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs the command; its exit code."""
     identity, *command = arguments
-    if identity not in IDENTITIES or not command:
-        sys.stderr.write(f"usage: python3 -m aksgpu.ci.azure {'|'.join(IDENTITIES)} COMMAND ...\n")
-        return WRONG_USAGE
     stop = threading.Event()
     try:
         _require_variables(environment)

@@ -27,6 +27,7 @@ TOUCHES_NONE = (
     ".github/",
     "acceptance/",
     "aksgpu/",
+    "azure_proof/",
     "benchmarks/",
     "docs/",
     "engine/",

@@ -229,8 +229,3 @@ def test_a_service_that_does_not_answer_is_named(
 ) -> None:
     assert azure.main(["plan", "true"], {**job, "AZURE_AUTHORITY_HOST": "http://127.0.0.1:9"}) == 2
     assert "127.0.0.1:9 does not answer" in capfd.readouterr().out
-
-
-def test_an_unknown_identity_runs_nothing(job: dict[str, str]) -> None:
-    assert azure.main(["root", "true"], job) == 2
-    assert azure.main(["plan"], job) == 2
