@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from engine import Engine, ensure_kubernetes
+from rehearsal.arm import tokens
+from rehearsal.arm.home import Home, load_principal
 from rehearsal.cloud import Cloud
 from tests.checked import checked_stack
 from tests.cluster_bench import ClusterBench
@@ -47,7 +49,20 @@ def test_a_stack_without_local_accounts_runs_its_job(
         "sampleJob": {"enabled": True},
     }
     bench.write_stack(config)
-    bench.pulumi("up", "--yes", "--skip-preview")
+    # As a job of a workflow signs in to the cluster: with a token in a file, and no secret.
+    home = Home(whole_cloud.home)
+    token = tmp_path / "token"
+    issuer, principal = tokens.load(home), load_principal(home)
+    token.write_text(issuer.issue(principal, tokens.FEDERATION, "https://github.invalid"))
+    as_a_job = {
+        **whole_cloud.environment(),
+        "AAD_LOGIN_METHOD": "workloadidentity",
+        "AZURE_FEDERATED_TOKEN_FILE": str(token),
+        "AZURE_CLIENT_SECRET": "",
+    }
+    with monkeypatch.context() as patched:
+        patched.setattr(Cloud, "environment", lambda _: as_a_job)
+        bench.pulumi("up", "--yes", "--skip-preview")
 
     assert bench.pulumi("stack", "output", "oidcIssuerUrl").startswith("https://eastus.oic.")
     given = yaml.safe_load(bench.pulumi("stack", "output", "kubeconfig", "--show-secrets"))
