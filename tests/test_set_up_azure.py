@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -22,7 +23,8 @@ words = sys.argv[1:]
 here = pathlib.Path(__file__).parent
 with (here / "called").open("a") as called:
     called.write(json.dumps(words) + "\\n")
-verb = next(word for word in words if word in ("show", "create", "assignment", "update", "rest"))
+verbs = ("show", "create", "assignment", "update", "rest", "register")
+verb = next(word for word in words if word in verbs)
 def value(*options):
     return next((words[words.index(each) + 1] for each in options if each in words), "")
 kind = " ".join(words[:words.index(verb)])
@@ -116,6 +118,26 @@ def test_each_identity_has_its_roles_and_no_other(tmp_path: Path) -> None:
         words[words.index("--subject") + 1] for words in called(tmp_path) if "--subject" in words
     ]
     assert subjects == [f"repo:o/r:environment:{each}" for each in ("preview", "dev-plan", "dev")]
+
+
+def test_the_page_names_the_roles_of_each_identity() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text()
+    (table,) = re.findall(r"\| role \| on \|.*?\n\n", page, re.DOTALL)
+    heading, _, *rows = (
+        [cell.strip() for cell in line.split("|")] for line in table.splitlines() if line
+    )
+    scopes = {
+        "the subscription": "/subscriptions//id/",
+        "the group": OF_GROUP,
+        "the container": OF_STATE,
+        "the key": OF_KEY,
+    }
+    listed: dict[str, set[tuple[str, str]]] = {name: set() for name in heading[3:6]}
+    for _, role, on, *cells in rows:
+        for name, cell in zip(listed, cells, strict=False):
+            if cell == "yes":
+                listed[name].add((role, scopes[on]))
+    assert list(listed.values()) == list(ROLES.values())[:3]
 
 
 def test_the_state_can_be_brought_back_and_its_key_cannot_be_purged(tmp_path: Path) -> None:

@@ -41,6 +41,14 @@ for word in "$@"; do
     [ ! -f "$word" ] || cp "$word" body
 done
 """
+# Tells each call; as an environment's own python, it prints a folder too.
+PYTHON = """#!/bin/sh
+echo "$@" >> "$TOLD"
+case "$2" in
+    venv) cp "$0" .venv/bin/python; cp "$0" .venv/bin/pip ;;
+    engine) echo /pinned ;;
+esac
+"""
 REVIEW = [sys.executable, "-S", "-m", "aksgpu.ci.review"]
 FORMATS = [
     "--markdown=build/report/review.md",
@@ -245,6 +253,25 @@ def test_there_is_one_issue_about_drift(
         assert "## dev" in body
         assert "    update a:b:Pool gpu: maxCount" in body
         assert "## prod" not in body
+
+
+def test_a_job_with_credentials_gets_only_what_is_pinned(checkout: Checkout) -> None:
+    """Its requirements with their hashes, without those of development; its tools before others."""
+    python = checkout.folder / "bin" / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    path = checkout.folder / "path"
+    path.write_text("before\n")
+    script = [str(checkout.folder / ".ci" / "deployment-tools")]
+
+    code, calls = checkout.run(script, GITHUB_PATH=str(path))
+
+    assert code == 0
+    assert calls[0] == "-m venv .venv"
+    assert calls[1].startswith("install ")
+    assert calls[1].endswith("--require-hashes --only-binary :all: -r requirements.txt")
+    assert calls[2:] == ["-m engine deploying"]
+    assert path.read_text() == "before\n/pinned\n"
 
 
 def test_preflight_ends_as_the_command_does(checkout: Checkout) -> None:
