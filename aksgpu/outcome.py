@@ -46,6 +46,7 @@ class Cause(Enum):
     # Of a preflight; credentials-refused is of a check too.
     CREDENTIALS_REFUSED = (NOT_KNOWN, "the credentials are refused")
     AZURE_UNREACHABLE = (NOT_KNOWN, "Azure cannot be reached")
+    PLACEHOLDERS = (AGAINST, "a stack file still has placeholders")
     NOT_REGISTERED = (AGAINST, "a provider or a feature is not registered")
     EXISTENCE = (AGAINST, "a resource is missing, or already exists")
     SIZE_RETIRED = (AGAINST, "a VM size is retired and no longer offered")

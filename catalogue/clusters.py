@@ -21,6 +21,9 @@ RESERVED_WORDS = ("microsoft", "windows")
 # The object ID of an Entra group.
 OBJECT_ID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
+# In a stack file, it stands for an ID that whoever takes the file has to fill in.
+PLACEHOLDER = "00000000-0000-0000-0000-000000000000"
+
 # The resource group of a cluster's nodes.
 LONGEST_NODE_GROUP = 80
 

@@ -42,8 +42,11 @@ def _check_region(region: str, _: Values) -> str | None:
 
 
 def _check_cidr(text: str | None, _: Values) -> str | None:
-    if text is None or networks.network(text):
+    if text is None:
         return None
+    if cidr := networks.network(text):
+        is_example = networks.is_of_documentation(cidr)
+        return f"{text} is an example, which nobody has: set your range" if is_example else None
     try:
         whole = ipaddress.ip_network(text, strict=False)
     except ValueError:

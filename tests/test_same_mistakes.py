@@ -232,6 +232,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("cluster", {"skuTier": "Gold"}, "skuTier"),
     ("cluster", {"private": True, "authorizedIpRanges": ["10.0.0.0/8"]}, "authorizedIpRanges"),
     ("cluster", {"authorizedIpRanges": ["here"]}, "authorizedIpRanges[0]"),
+    # prod opened its API server to a range that nobody has, and nothing said so.
+    ("cluster", {"authorizedIpRanges": ["0.0.0.0/0", "203.0.113.0/24"]}, "authorizedIpRanges[1]"),
+    ("cluster", {"authorizedIpRanges": ["198.51.100.7/32"]}, "authorizedIpRanges[0]"),
+    ("cluster", {"authorizedIpRanges": ["2001:db8:1::/48"]}, "authorizedIpRanges[0]"),
+    ("network", {"podCidr": "192.0.2.0/24"}, "podCidr"),
     ("cluster", {"authorizedIpRanges": [""]}, "authorizedIpRanges[0]"),
     ("cluster", {"userAssignedIdentityId": "own"}, "userAssignedIdentityId"),
     ("cluster", {"disableLocalAccounts": True}, "disableLocalAccounts"),

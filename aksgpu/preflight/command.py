@@ -1,7 +1,7 @@
 """The command preflight: which stack to examine, what to print, and the exit code."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackConfiguration
 from aksgpu.rehearsal_stage import PROGRAM, Stage, require_name, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
+from catalogue.clusters import PLACEHOLDER
 from engine.progress import Progress, to_stderr
 
 # Runs the policy pack for a stack on the rehearsal cloud.
@@ -98,4 +99,17 @@ def _examine(
     stack: str, configuration: StackConfiguration, access: Access, read_owned: Owned
 ) -> Preflight:
     with Progress(f"Asking {access.cloud} about the stack {stack}", to_stderr) as progress:
-        return run(stack, configuration.settings, access, read_owned, progress.update)
+        result = run(stack, configuration.settings, access, read_owned, progress.update)
+    result.rows += placeholder_rows(configuration, is_rehearsal=access.is_rehearsal)
+    return result
+
+
+def placeholder_rows(configuration: StackConfiguration, *, is_rehearsal: bool) -> Iterator[Row]:
+    """An answer for each placeholder: a rehearsal goes on with it, Azure would take it as it is."""
+    advice = "set the ID that is meant"
+    for key in configuration.placeholders:
+        about, what = About("placeholder", key=key), f"{key} is still {PLACEHOLDER}"
+        if is_rehearsal:
+            yield about.warning(what, f"{advice} before you use Azure")
+        else:
+            yield about.problem(Cause.PLACEHOLDERS, what, advice)

@@ -46,13 +46,25 @@ def features(settings: Settings, facts: Facts) -> Iterator[Row]:
             )
             yield about.unknown(f"{name}: {facts.features.reason}", advice, facts.features.cause)
         else:
-            yield _feature(about, name, facts.features.get(plain(name)), registers_it=registers_it)
+            state = facts.features.get(plain(name))
+            if state == _REGISTERED and facts.is_rehearsal and not registers_it:
+                yield about.warning(
+                    f"{name} is registered here; on Azure, you have to do that once",
+                    _register(name),
+                )
+            else:
+                yield _feature(about, name, state, registers_it=registers_it)
+
+
+def _register(name: str) -> str:
+    namespace, _, feature = name.partition("/")
+    return f"`az feature register --namespace {namespace} --name {feature}`"
 
 
 def _feature(about: About, name: str, state: str | None, *, registers_it: bool) -> Row:
-    namespace, _, feature = name.partition("/")
+    namespace = name.partition("/")[0]
     is_on_request = name in _ON_REQUEST
-    register = f"`az feature register --namespace {namespace} --name {feature}`"
+    register = _register(name)
     if state == _REGISTERED:
         return about.ok(f"{name} is registered")
     if state is None:

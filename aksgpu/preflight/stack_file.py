@@ -1,15 +1,17 @@
 """Reads a stack file without Pulumi, as the program reads it with Pulumi."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.project import stack_files
 from aksgpu.report import findings_of_mistakes
 from aksgpu.stack_names import stack_file, stack_of
-from catalogue.mistakes import Mistake
+from catalogue.clusters import PLACEHOLDER
+from catalogue.mistakes import Mistake, property_path
 from provider_kit.configuration import Configuration
 from settings import Settings, SettingsError, load
 from settings.project_file import read_project
@@ -30,6 +32,8 @@ class StackConfiguration:
     settings: Settings
     azure: Configuration
     warnings: list[str]
+    # The keys whose values are still placeholders.
+    placeholders: Sequence[str] = ()
 
 
 def read(folder: Path, stack: str) -> StackConfiguration:
@@ -52,7 +56,26 @@ def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
         mistakes += [mistake for mistake in error.mistakes if mistake.path not in reported]
     if mistakes:
         raise _stopped(file, mistakes, dict(placed))
-    return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
+    azure = Configuration(_azure(texts), PACKAGE, SETTINGS)
+    return StackConfiguration(settings, azure, warnings, placeholders(file))
+
+
+def placeholders(file: StackFile) -> list[str]:
+    """The keys of all texts that have the placeholder of an ID in them."""
+    own = {key.removeprefix(f"{PROJECT}:"): value for key, value in file.config.items()}
+    return [*_placeholders(own)]
+
+
+def _placeholders(value: Any, path: str = "") -> Iterator[str]:
+    match value:
+        case Mapping():
+            for name, member in value.items():
+                yield from _placeholders(member, property_path(path, name))
+        case list():
+            for index, item in enumerate(value):
+                yield from _placeholders(item, property_path(path, index))
+        case str() if PLACEHOLDER in value:
+            yield path
 
 
 def _forbidden_secrets(file: StackFile) -> Iterator[Mistake]:

@@ -85,7 +85,7 @@ def test_a_cluster_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
             kubernetes_version="1.35",
             dns_prefix="made-by-hand",
             sku_tier="Standard",
-            authorized_ip_ranges=["203.0.113.0/24"],
+            authorized_ip_ranges=["20.40.60.0/24"],
             network=NetworkArgs(
                 mode="subnet",
                 subnet_id="/subnets/nodes",
@@ -99,7 +99,7 @@ def test_a_cluster_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
     assert sent["kubernetesVersion"] == "1.35"
     assert sent["dnsPrefix"] == "made-by-hand"
     assert sent["sku"]["tier"] == "Standard"
-    assert sent["apiServerAccessProfile"] == {"authorizedIPRanges": ["203.0.113.0/24"]}
+    assert sent["apiServerAccessProfile"] == {"authorizedIPRanges": ["20.40.60.0/24"]}
     assert sent["networkProfile"] == {
         "networkPlugin": "azure",
         "serviceCidr": "10.0.0.0/16",

@@ -66,7 +66,7 @@ CLUSTERS_BY_ARGUMENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "location": ({}, {"location": "westus2"}),
     "dnsPrefix": ({}, {"dns_prefix": "other"}),
     "apiServerAccessProfile.enablePrivateCluster": (
-        {"authorized_ip_ranges": ["203.0.113.0/24"]},
+        {"authorized_ip_ranges": ["20.40.60.0/24"]},
         {"private": True},
     ),
     "networkProfile.serviceCidr": (

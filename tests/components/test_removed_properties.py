@@ -85,7 +85,7 @@ CLUSTER: dict[str, dict[str, Any]] = {
     "kubernetes_version": {"kubernetes_version": "1.35"},
     "sku_tier": {"sku_tier": "Standard"},
     "private": {"private": True},
-    "authorized_ip_ranges": {"authorized_ip_ranges": ["203.0.113.0/24"]},
+    "authorized_ip_ranges": {"authorized_ip_ranges": ["20.40.60.0/24"]},
     "oidc_issuer": {"oidc_issuer": False},
     "workload_identity": {"workload_identity": True},
     "user_assigned_identity_id": {

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 BARE = {**POOL, "tainted": False}
 SCALED = {"minCount": 1, "maxCount": 3}
 FULL = {**BARE, **SCALED, "labels": {"a": "b"}, "taints": ["c=d:NoSchedule"]}
-RANGES = {"authorizedIpRanges": ["203.0.113.0/24"]}
+RANGES = {"authorizedIpRanges": ["20.40.60.0/24"]}
 NOTHING: dict[str, Any] = {"nodeLabels": {}, "nodeTaints": [], "tags": {}}
 ENTRA = {"adminGroupObjectIds": ["6f0f2f5a-4d4b-4d0e-9d3f-2f1c5a9b7e10"]}
 

@@ -16,7 +16,7 @@ from settings.section import Section
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 # A legal value of each setting that can be a secret, with what is secret of it.
 KEPT_VALUES: dict[str, tuple[Any, set[str]]] = {
-    "cluster.authorizedIpRanges": (["203.0.113.0/24"], {"203.0.113.0/24"}),
+    "cluster.authorizedIpRanges": (["20.40.60.0/24"], {"20.40.60.0/24"}),
     "devicePlugin.image": ("registry/plugin:1", {"registry/plugin:1"}),
     "gpuPools[].customHeaders": ({"X-Team": "hunter2"}, {"hunter2"}),
     "gpuPools[].labels": ({"team": "hunter2"}, {"hunter2"}),

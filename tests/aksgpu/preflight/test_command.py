@@ -17,11 +17,12 @@ from rich.console import Console
 from aksgpu.outcome import Cause
 from aksgpu.preflight import command
 from aksgpu.preflight.report import render
+from aksgpu.preflight.stack_file import read
 from aksgpu.review.costs import PriceSource, costs
 from aksgpu.review.model import Costs
 from tests.aksgpu.preflight.conftest import T4, Place
 from tests.aksgpu.review.reviews import CLUSTER, seen, step
-from tests.bench import AKSGPU
+from tests.bench import AKSGPU, ROOT
 from tests.waiting import PATIENCE, until
 
 
@@ -198,3 +199,16 @@ def test_the_report_names_the_problem_and_one_next_step(place: Place) -> None:
     )
     assert any(line.startswith("Price list: https://localhost") for line in lines)
     assert any(line.startswith("Not included: disks, ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("is_rehearsal", "answer", "cause"),
+    [(True, "warning", None), (False, "problem", Cause.PLACEHOLDERS)],
+)
+def test_a_placeholder_stops_azure_and_not_a_rehearsal(
+    is_rehearsal: bool, answer: str, cause: Cause | None
+) -> None:
+    (row,) = command.placeholder_rows(read(ROOT, "prod"), is_rehearsal=is_rehearsal)
+    assert (row.answer, row.cause) == (answer, cause)
+    assert row.key == "cluster.entra.adminGroupObjectIds[0]"
+    assert row.key in row.what

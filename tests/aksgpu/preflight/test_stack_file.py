@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from aksgpu.outcome import Cause, StoppedError
-from aksgpu.preflight.stack_file import StackConfiguration, read
-from settings.stack_file import NoStackFileError, StackFileError
+from aksgpu.preflight.stack_file import StackConfiguration, placeholders, read
+from settings.stack_file import NoStackFileError, StackFile, StackFileError
 from tests.bench import ROOT
 
 
@@ -123,3 +123,19 @@ def test_the_subscription_of_the_stack_file_is_used(
     assert message.startswith(
         "aks-preview:subscriptionId: is preview, and azure-native:subscriptionId"
     )
+
+
+def test_each_placeholder_is_found_by_its_key() -> None:
+    """Whoever copied prod had to find by eye what was an example in it."""
+    group = {"adminGroupObjectIds": ["00000000-0000-0000-0000-000000000000"]}
+    reserved = "/subscriptions/00000000-0000-0000-0000-000000000000/x"
+    pool = {"name": "a", "vmSize": "Standard_NC8as_T4_v3", "labels": {"a": "b"}}
+    pools = [pool, {**pool, "name": "b", "capacityReservationGroupId": reserved}]
+    config = {"aks-gpu:cluster": {"entra": group}, "aks-gpu:gpuPools": pools}
+    file = StackFile({"config": config}, "Pulumi.test.yaml")
+    assert placeholders(file) == [
+        "cluster.entra.adminGroupObjectIds[0]",
+        "gpuPools[1].capacityReservationGroupId",
+    ]
+    assert read(ROOT, "prod").placeholders == ["cluster.entra.adminGroupObjectIds[0]"]
+    assert read(ROOT, "dev").placeholders == []

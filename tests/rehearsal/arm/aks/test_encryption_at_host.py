@@ -24,6 +24,7 @@ def test_pools_and_clusters_need_the_feature(
     start_cloud: Callable[..., Any], azure_of: Callable[..., Azure]
 ) -> None:
     azure = azure_of(start_cloud())
+    azure.cloud.offer({"features": []})
     path = azure.cluster_in("eastus")
 
     def pool(name: str) -> Any:
@@ -37,7 +38,7 @@ def test_pools_and_clusters_need_the_feature(
         assert (refused.status, refused.body) == (400, REFUSAL)
     azure.cloud.offer({"features": ["Microsoft.Compute/EncryptionAtHost"]})
     assert pool("a").status == 201
-    azure.cloud.offer({})
+    azure.cloud.offer({"features": []})
     # What is there goes on.
     azure.wait(
         f"{path}/agentPools/a{V}",
