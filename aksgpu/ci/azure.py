@@ -18,7 +18,7 @@ import tempfile
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _AUDIENCE = "api://AzureADTokenExchange"
 _MANAGEMENT = "https://management.azure.com"
 _KEY = re.compile(r"^secretsprovider: [\"']?azurekeyvault://([^/\s]+)/keys/([^/\s?\"']+)", re.M)
-_FORBIDDEN = (401, 403)
 _PATIENCE_SECONDS = 30
 
 
@@ -58,8 +57,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "token"
             _write(file, _github_token(environment))
-            for check in _checks(identity, environment):
-                check(partial(_azure_token, file.read_text(encoding="utf-8"), environment))
+            token = partial(_azure_token, file.read_text(encoding="utf-8"), environment)
+            _require_roles(environment["AZURE_CLIENT_ID"], _answers(identity, environment, token))
             threading.Thread(target=_renew, args=(file, environment, stop), daemon=True).start()
             with terminated_as_interrupted():
                 return Program(command, Path.cwd(), _signed_in(environment, file)).watch()
@@ -116,7 +115,7 @@ def _github_token(environment: Mapping[str, str]) -> str:
         raise AccessError("GitHub gives this job no token: its permissions lack `id-token: write`.")
     bearer = environment.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "")
     address = f"{url}&{urlencode({'audience': _AUDIENCE})}"
-    status, answer = send(address, {"Authorization": f"Bearer {bearer}"})
+    status, answer = send(address, _bearer(bearer))
     if status != 200 or "value" not in answer:
         raise AccessError(f"GitHub gave this job no token (HTTP {status}).")
     return str(answer["value"])
@@ -151,73 +150,66 @@ def _subject(assertion: str) -> str:
         return "this environment"
 
 
-# Takes what gives a token for a service.
-Check = Callable[[Callable[[str], str]], None]
+def _require_roles(client: str, answers: Iterable[tuple[str, str, int]]) -> None:
+    for role, scope, status in answers:
+        if status in (401, 403):
+            raise AccessError(f"The identity {client} lacks the role {role} on {scope}.")
 
 
-def _checks(identity: str, environment: Mapping[str, str]) -> list[Check]:
-    checks: list[Check] = [
-        partial(_check_state, environment, identity == "deploy"),
-        partial(_check_group, environment, "Contributor" if identity == "deploy" else "Reader"),
-    ]
+def _answers(
+    identity: str, environment: Mapping[str, str], token: Callable[[str], str]
+) -> Iterator[tuple[str, str, int]]:
+    """Asks each service; gives the role that this takes, on what, and the status of the answer."""
+    writes = identity == "deploy"
+    role = "Contributor" if writes else "Reader"
+    yield role, "the stack's resource group", _group(environment["AZURE_SUBSCRIPTION_ID"], token)
+    backend = environment["PULUMI_BACKEND_URL"]
+    status = _state(backend, writes, token)
+    role = f"Storage Blob Data {'Contributor' if writes else 'Reader'}"
+    yield role, f"the container {urlsplit(backend).netloc}", status
     if identity != "preview":
-        checks.append(partial(_check_key, environment))
-    return checks
+        vault, name = _key_of(environment.get("STACK", ""))
+        body = json.dumps({"alg": "RSA-OAEP-256", "value": "AA"}).encode()
+        headers = _bearer(token("https://vault.azure.net")) | {"Content-Type": "application/json"}
+        status, _ = send(f"https://{vault}/keys/{name}/encrypt?api-version=7.4", headers, body)
+        yield "Key Vault Crypto User", f"the key {name} of {vault}", status
 
 
-def _check_state(environment: Mapping[str, str], writes: bool, token: Callable[[str], str]) -> None:
-    backend = urlsplit(environment["PULUMI_BACKEND_URL"])
-    query = parse_qs(backend.query)
-    if backend.scheme != "azblob" or "storage_account" not in query:
+def _group(subscription: str, token: Callable[[str], str]) -> int:
+    """An identity without any role lists no group, and gets no refusal either."""
+    address = f"{_MANAGEMENT}/subscriptions/{subscription}/resourcegroups"
+    headers = _bearer(token(_MANAGEMENT))
+    status, answer = send(f"{address}?api-version=2021-04-01&$top=1", headers)
+    return status if status != 200 or answer.get("value") else 403
+
+
+def _state(backend: str, writes: bool, token: Callable[[str], str]) -> int:
+    url = urlsplit(backend)
+    query = parse_qs(url.query)
+    if url.scheme != "azblob" or "storage_account" not in query:
         raise AccessError("PULUMI_BACKEND_URL is not azblob://CONTAINER?storage_account=ACCOUNT.")
     domain = query.get("domain", ["blob.core.windows.net"])[0]
-    container = f"https://{query['storage_account'][0]}.{domain}/{backend.netloc}"
-    headers = {
-        "Authorization": f"Bearer {token('https://storage.azure.com')}",
-        "x-ms-version": "2023-11-03",
-    }
+    container = f"https://{query['storage_account'][0]}.{domain}/{url.netloc}"
+    headers = _bearer(token("https://storage.azure.com")) | {"x-ms-version": "2023-11-03"}
     if writes:
         # Nothing is written: no blob has this tag.
         headers |= {"If-Match": '"0"', "x-ms-blob-type": "BlockBlob"}
-        status, _ = send(f"{container}/access", headers, b"", "PUT")
-    else:
-        status, _ = send(f"{container}?restype=container&comp=list&maxresults=1", headers)
-    role = f"Storage Blob Data {'Contributor' if writes else 'Reader'}"
-    _require(environment, status, role, f"the container {backend.netloc}")
+        return send(f"{container}/access", headers, b"", "PUT")[0]
+    return send(f"{container}?restype=container&comp=list&maxresults=1", headers)[0]
 
 
-def _check_key(environment: Mapping[str, str], token: Callable[[str], str]) -> None:
-    stack = environment.get("STACK", "")
+def _key_of(stack: str) -> tuple[str, str]:
+    """The vault and the name of the key of a stack's secrets."""
     folder = folder_of_stacks(Path("Pulumi.yaml").read_text(encoding="utf-8"))
     file = folder / f"Pulumi.{stack}.yaml"
     key = _KEY.search(Path(file).read_text(encoding="utf-8"))
     if key is None:
         raise AccessError(f"{file} has no `secretsprovider` that is a key in a key vault.")
-    vault, name = key.groups()
-    body = json.dumps({"alg": "RSA-OAEP-256", "value": "AA"}).encode()
-    headers = {
-        "Authorization": f"Bearer {token('https://vault.azure.net')}",
-        "Content-Type": "application/json",
-    }
-    status, _ = send(f"https://{vault}/keys/{name}/encrypt?api-version=7.4", headers, body)
-    _require(environment, status, "Key Vault Crypto User", f"the key {name} of {vault}")
+    return key[1], key[2]
 
 
-def _check_group(environment: Mapping[str, str], role: str, token: Callable[[str], str]) -> None:
-    """An identity without any role lists no group, and gets no refusal either."""
-    address = f"{_MANAGEMENT}/subscriptions/{environment['AZURE_SUBSCRIPTION_ID']}/resourcegroups"
-    headers = {"Authorization": f"Bearer {token(_MANAGEMENT)}"}
-    status, answer = send(f"{address}?api-version=2021-04-01&$top=1", headers)
-    if status == 200 and not answer.get("value"):
-        status = 403
-    _require(environment, status, role, "the stack's resource group")
-
-
-def _require(environment: Mapping[str, str], status: int, role: str, scope: str) -> None:
-    if status in _FORBIDDEN:
-        raise AccessError(
-            f"The identity {environment['AZURE_CLIENT_ID']} lacks the role {role} on {scope}."
-        )
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
 
 
 def send(
