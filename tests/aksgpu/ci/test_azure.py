@@ -2,10 +2,10 @@
 
 import base64
 import http.server
+import itertools
 import json
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,15 +145,21 @@ def test_a_renewal_that_fails_is_tried_again(
 ) -> None:  # fmt: skip
     monkeypatch.setattr(azure, "RENEWED_AFTER_SECONDS", 0.02)
     real = azure._github_token
-    begun = time.monotonic()
+    calls = itertools.count(1)
 
     def troubled(environment: dict[str, str]) -> str:
-        if begun + 0.1 < time.monotonic() < begun + 0.4:
+        if next(calls) == 2:
             raise azure.AccessError("GitHub is away.")
         return real(environment)
 
     monkeypatch.setattr(azure, "_github_token", troubled)
-    assert azure.main(["plan", *python("import time; time.sleep(0.8)")], job) == 0
+    script = (
+        "import os, pathlib, time; file = pathlib.Path(os.environ['AZURE_FEDERATED_TOKEN_FILE']);"
+        "first = file.read_text(); end = time.time() + 20\n"
+        "while file.read_text() == first and time.time() < end: time.sleep(0.01)\n"
+        "raise SystemExit(file.read_text() == first)"
+    )
+    assert azure.main(["plan", *python(script)], job) == 0
     assert "will be tried again: GitHub is away." in capfd.readouterr().err
 
 
