@@ -345,6 +345,7 @@ STACK: Rules = MappingProxyType(
         "location": (_check_region,),
         "gpuStack": (GPU_STACK,),
         "gpuTaint": (GPU_TAINT,),
+        "liveCounts": (one_of("read", "ignore"),),
         "managedGpuFeature": (one_of("assume", "register"),),
         "tags": (tags.check,),
     }

@@ -7,8 +7,9 @@ when a resource is registered, and again, in a hook, right before the PUT.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from copy import copy
 from functools import partial
 from importlib.metadata import version
@@ -25,7 +26,7 @@ from pulumi_azure_native import containerservice as aks
 from catalogue import kept, rotation
 from catalogue.nodes import lost_nodes
 from catalogue.shapes import at
-from components.hooks import guard
+from components.hooks import guard, registered
 
 Values = Mapping[str, Any]
 
@@ -45,6 +46,17 @@ _NOT_FOUND = "Status=404"
 # Threads of our own: each registration holds a thread of the SDK's pool until it ends, so with many
 # node pools none would be left for these calls.
 _THREADS = ThreadPoolExecutor(thread_name_prefix="live-pools")
+
+
+# The mark of a secret, as it is on the wire between the engine and every program.
+_MARK, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
+
+# The key of a stack's configuration that says whether counts are read, and its value for "no".
+_SETTING, _IGNORE = "aks-gpu:liveCounts", "ignore"
+
+
+class SdkError(pulumi.RunError):
+    """Pulumi's SDK has changed where this module reaches into it."""
 
 
 class StaleError(Exception):
@@ -110,6 +122,8 @@ class LivePool:
 
     def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
         """Returns the options of the pool's resource, and makes its count wait for the live one."""
+        if not are_read():
+            return opts
         ignored = [*(opts.ignore_changes or ())]
         self._replacing = opts.replace_on_changes or ()
         self._args.count = _after(self._live_count(ignored), self._args.count)
@@ -175,6 +189,8 @@ class LiveCluster:
 
     def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
         """Returns the options of the cluster's resource, and makes its pools wait for live ones."""
+        if not are_read():
+            return opts
         ignored = [*(opts.ignore_changes or ())]
         self._replacing = opts.replace_on_changes or ()
         profiles = self._args.agent_pool_profiles
@@ -234,6 +250,23 @@ class LiveCluster:
                 "up --refresh`. If that fails too, add a tag to the cluster in the same update, "
                 "which makes Pulumi send the pools of the program"
             )
+
+
+def are_read() -> bool:
+    return bool(pulumi.runtime.get_config(_SETTING) != _IGNORE)
+
+
+@asynccontextmanager
+async def _inside_the_sdk() -> AsyncIterator[None]:
+    try:
+        yield
+    except (AttributeError, ImportError, TypeError) as error:
+        await registered()
+        raise SdkError(
+            "aks-gpu cannot read the live number of nodes, since Pulumi's SDK has changed "
+            f"({type(error).__name__}: {error}). To go on with the counts of the state, run "
+            f"`pulumi config set {_SETTING} {_IGNORE}`"
+        ) from error
 
 
 def defaults(inputs: Values, live: Values) -> list[str]:
@@ -383,16 +416,24 @@ def _by_name(cluster: Values | None) -> dict[str, Values]:
 async def _resolved_args(args: Any) -> dict[str, Any]:
     """Returns the arguments of a resource by wire name; empty if any is unknown."""
     set_args = {name: value for name, value in vars(args).items() if value is not None}
-    serialized = await rpc.serialize_properties(set_args, {}, typ=type(args))
-    if rpc.struct_contains_unknowns(serialized):
-        return {}
-    return await resolved(rpc.deserialize_properties(serialized))
+    async with _inside_the_sdk():
+        serialized = await rpc.serialize_properties(set_args, {}, typ=type(args))
+        if rpc.struct_contains_unknowns(serialized):
+            return {}
+        values = rpc.deserialize_properties(serialized)
+    return await resolved(values)
 
 
 async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
     """Returns the values of outputs and secrets; empty if any is unknown."""
-    values = {name: rpc.unwrap_rpc_secret(value) for name, value in (properties or {}).items()}
+    values = {name: _in_clear(value) for name, value in (properties or {}).items()}
     return await pulumi.Output.from_input(values).future() or {}
+
+
+def _in_clear(value: Any) -> Any:
+    """Returns a value that the engine has marked as secret without the mark."""
+    is_marked = isinstance(value, Mapping) and value.get(_MARK) == _SECRET
+    return value["value"] if is_marked else value
 
 
 async def find_pool(owner: pulumi.Resource, names: Values) -> dict[str, Any] | None:
@@ -406,6 +447,8 @@ async def _find(owner: pulumi.Resource, function: str, names: Values) -> dict[st
         live = await _invoke(owner, function, names) if names else {}
     except StaleError as error:
         return {} if _NOT_FOUND in str(error) else None
+    except SdkError:
+        raise
     except Exception:
         return None
     return live if "count" in live or POOLS in live else None
@@ -425,10 +468,11 @@ async def _invoke(owner: pulumi.Resource, function: str, names: Values) -> dict[
         provider=reference,
         version=version("pulumi-azure-native"),
     )
-    # The monitor exists: it has called this hook.
-    invoke: Any = getattr(settings.get_monitor(), "Invoke")  # noqa: B009
     try:
-        response = await asyncio.get_running_loop().run_in_executor(_THREADS, invoke, request)
+        async with _inside_the_sdk():
+            # The monitor exists: it has called this hook.
+            invoke: Any = getattr(settings.get_monitor(), "Invoke")  # noqa: B009
+            response = await asyncio.get_running_loop().run_in_executor(_THREADS, invoke, request)
     except grpc.RpcError as error:
         raise StaleError(
             f"cannot read the live number of nodes from Azure: run `pulumi up --refresh` "

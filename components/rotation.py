@@ -12,7 +12,7 @@ from aks_preview.resources import on_the_wire
 from catalogue import fixed, rotation
 from catalogue.shapes import at
 from components.hooks import guard
-from components.live_pools import find_pool, resolved
+from components.live_pools import are_read, find_pool, resolved
 
 
 class RotationError(Exception):
@@ -47,6 +47,8 @@ def _plain(value: Any) -> Any:
 def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:
     """Returns the hooks of a pool that rotates."""
     # The program has its configuration here, and a hook may not.
+    if not are_read():
+        return pulumi.ResourceHookBinding()
     named = _named_by_user()
 
     async def require_free_name(args: pulumi.ResourceHookArgs) -> None:

@@ -224,3 +224,18 @@ def test_a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(
     strict.up(program(name, counts=more))
     assert live_count(strict, name, "gpu") == 2
     assert strict.changes() == {}
+
+
+def test_a_changed_sdk_is_told_in_one_sentence_and_has_a_way_out(bench: Bench, name: str) -> None:
+    """It was taken for an Azure that does not answer, and an update would have said nothing."""
+    changed = "import components.live_pools as seam\nseam.rpc = object()\n"
+    told = bench.up(changed + program(name), fails=True)
+    assert "Pulumi's SDK has changed" in told
+    assert "Traceback" not in told
+
+    bench.pulumi("config", "set", "aks-gpu:liveCounts", "ignore")
+    bench.up(changed + program(name))
+    assert bench.changes() == {}
+    bench.up(changed + program(name, gpu="b"))
+    put = bench.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
+    assert (put["nodeLabels"], put["count"]) == ({"team": "b"}, 0)
