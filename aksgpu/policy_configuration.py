@@ -10,13 +10,15 @@ from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.pack_configuration import expired_in, mistakes_in
 from aksgpu.project import stack_files
 from aksgpu.report import finding_text, print_result
+from policies import organization
 
 _ADVICE = "correct it: docs/reference/rules.md has the rules and their settings"
 
 
 def check(files: Iterable[Path], console: Console) -> int:
-    """Prints the mistakes in the files; by default, in those next to the stack files."""
-    named = [*files] or sorted(stack_files(Path.cwd()).glob("Pulumi.*.policies.json"))
+    """Prints the mistakes in the files; by default the organization's and those of the stacks."""
+    of_stacks = sorted(stack_files(Path.cwd()).glob("Pulumi.*.policies.json"))
+    named = [*files] or [organization.FILE, *of_stacks]
     findings, checked = [], []
     for file in named:
         try:

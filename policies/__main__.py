@@ -8,9 +8,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import EnforcementLevel, PolicyPack
 
+from policies import organization
 from policies.rules import RULES
 from policies.sdk import convert_once, note_configuration
 
+organization.inherit(RULES, organization.FILE.read_text(encoding="utf-8"))
 note_configuration()
 convert_once()
 PolicyPack(
