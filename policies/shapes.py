@@ -49,9 +49,18 @@ _OF_POOLS = {
 _POOL = an_object(_OF_POOLS)
 _OF_CLUSTERS = {
     "agentPoolProfiles": listed(_POOL),
+    "apiServerAccessProfile": an_object(
+        {
+            "enablePrivateCluster": FLAG,
+            "authorizedIPRanges": listed(TEXT),
+            "authorizedIpRanges": listed(TEXT),
+        }
+    ),
+    "apiServerAuthorizedIpRanges": listed(TEXT),
     "defaultNodePool": _POOL,
     "kubernetesVersion": TEXT,
     "location": TEXT,
+    "privateClusterEnabled": FLAG,
     "supportPlan": TEXT,
 }
 _OF_FEATURES = {
@@ -87,7 +96,7 @@ _OF_PODS = {
 _PODS = an_object(_OF_PODS)
 
 # The values of NVIDIA's charts, and the spec of the GPU Operator's ClusterPolicy.
-_SWITCH = an_object({"enabled": FLAG})
+_SWITCH = an_object({"enabled": FLAG}, ANYTHING)
 _OF_CHARTS = {
     **{name: _OF_PODS[name] for name in ("affinity", "nodeSelector", "tolerations")},
     "daemonsets": an_object({"tolerations": _TOLERATIONS}),
@@ -100,7 +109,7 @@ _OF_CHARTS = {
     "operator": an_object({}, ANYTHING),
     "toolkit": _SWITCH,
 }
-_CHARTS = an_object(_OF_CHARTS)
+_CHARTS = an_object(_OF_CHARTS, ANYTHING)
 _VALUES = an_object(
     {**_OF_CHARTS, gpu_operator.CHART: _CHARTS, "nvidia-device-plugin": _CHARTS}, ANYTHING
 )

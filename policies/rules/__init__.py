@@ -7,6 +7,7 @@ from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
 
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from policies.rules.allowed_regions import allowed_regions
+from policies.rules.api_server_closed import api_server_closed
 from policies.rules.device_plugin_mig_strategy import (
     device_plugin_mig_strategy,
     device_plugin_mig_unclear,
@@ -32,6 +33,7 @@ from policies.rules.gpu_pool_separate import gpu_pool_separate
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from policies.rules.gpu_size_retired import gpu_size_retired
 from policies.rules.gpu_size_unknown import gpu_size_unknown
+from policies.rules.gpu_software_images import gpu_software_images
 from policies.rules.gpu_spot_settings import gpu_spot_settings
 from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
@@ -72,6 +74,8 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     allowed_gpu_sizes,
     gpu_count_cap,
     host_encryption,
+    api_server_closed,
+    gpu_software_images,
     no_public_node_ip,
     required_tags,
     protect_production_pools,

@@ -163,14 +163,14 @@ def test_the_command_looks_in_the_folder_of_the_stack_files(
     """It succeeded without a word if the configurations were in another folder."""
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["policies"])
-    assert result.output.startswith("Configurations checked: 0.\n")
+    assert result.output.startswith("Configurations checked: 1, organization.json.\n")
     folder = tmp_path / "stacks"
     folder.mkdir()
     (tmp_path / "Pulumi.yaml").write_text("name: a\nruntime: python\nstackConfigDir: stacks\n")
     (folder / "Pulumi.dev.policies.json").write_text('{"typo": "advisory"}')
     result = CliRunner().invoke(app, ["policies"])
     assert result.exit_code == 1
-    assert "Configurations checked: 1, Pulumi.dev.policies.json." in result.output
+    assert "Configurations checked: 2, organization.json, Pulumi.dev.policies.json." in result.output
 
 
 def test_the_configurations_of_this_project_have_no_mistakes() -> None:

@@ -68,7 +68,8 @@ SIZES = {
 
 def test_what_is_no_mistake_for_everybody_is_off_until_it_is_configured() -> None:
     """All stacks switched rules off that are not about GPUs."""
-    assert set(ON) == {"gpu-nodes-provisioned", "host-encryption", "no-public-node-ip"}
+    off = {"api-server-closed", "gpu-nodes-provisioned", "host-encryption", "no-public-node-ip"}
+    assert set(ON) == off
     # Without their setting these do nothing. With it alone they would do nothing if they were off.
     assert {"allowed-regions", "required-tags"}.isdisjoint(ON)
 
@@ -115,7 +116,7 @@ def test_take_no_notice_of_other_resources(rule: Policy) -> None:
 def test_unknown_values_cause_no_findings(rule: Policy, form: Form) -> None:
     names = [
         *VALID, "nodeLabels", "customHeaders", "location", "kubernetesVersion", "scaleSetPriority",
-        "gpuInstanceProfile",
+        "gpuInstanceProfile", "apiServerAccessProfile",
     ]  # fmt: skip
     unknown: dict[str, str] = dict.fromkeys(names, UNKNOWN_STRING_VALUE)
     if form.inline:

@@ -1,0 +1,34 @@
+"""The API server of a cluster is private, or only some addresses reach it.
+
+The rule is off until the configuration gives it a level. A cluster whose API server is open to all
+addresses is protected by its sign-in alone.
+"""
+
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs
+
+from catalogue.shapes import mapping
+from policies.pools import is_cluster
+from policies.rule import Findings, ResourceRule, Settings
+from policies.unknowns import Unknowns
+
+
+@ResourceRule(
+    title="The API server is not open to all addresses",
+    description="Clusters are private, or have authorized IP ranges.",
+    level=EnforcementLevel.DISABLED,
+    remedy="Make the cluster private (a new cluster), or set its authorized IP ranges.",
+    tags=("aks", "network", "security"),
+)
+def api_server_closed(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
+    if not is_cluster(args.resource_type):
+        return
+    with unknowns.deferred():
+        access = mapping(args.props.get("apiServerAccessProfile"))
+        is_private = access.get("enablePrivateCluster") or args.props.get("privateClusterEnabled")
+        ranges = [
+            *(access.get("authorizedIPRanges") or ()),
+            *(access.get("authorizedIpRanges") or ()),
+            *(args.props.get("apiServerAuthorizedIpRanges") or ()),
+        ]
+        if not is_private and (not ranges or "0.0.0.0/0" in ranges):
+            yield "The API server of this cluster is open to all addresses."
