@@ -170,7 +170,9 @@ def test_the_command_looks_in_the_folder_of_the_stack_files(
     (folder / "Pulumi.dev.policies.json").write_text('{"typo": "advisory"}')
     result = CliRunner().invoke(app, ["policies"])
     assert result.exit_code == 1
-    assert "Configurations checked: 2, organization.json, Pulumi.dev.policies.json." in result.output
+    assert (
+        "Configurations checked: 2, organization.json, Pulumi.dev.policies.json." in result.output
+    )
 
 
 def test_the_configurations_of_this_project_have_no_mistakes() -> None:
