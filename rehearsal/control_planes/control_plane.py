@@ -31,7 +31,7 @@ LEAST_ROOM = 64
 # collections.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
 PORTS = ("etcd", "server")
-# The limit of etcd's content. Kubernetes recommends at most four times as much.
+# The limit of etcd's content, far above that of a rehearsal: etcd drops its history by itself.
 ETCD_BYTES = 2 << 30
 # The name of the webhook that reviews tokens.
 REVIEWER = "token-review"
@@ -69,10 +69,9 @@ def settle_in(folder: Path, time_scale: float) -> Place:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     place = Place(folder, _ports(folder), prepare(folder / "certificates"))
-    clients = dict.fromkeys(("controller-manager", "scheduler", "nodes"), place.server)
-    for part, server in (*clients.items(), ("etcd", place.etcd)):
-        files = place.certificates.files("server" if part == "etcd" else part)
-        content = written(server, files, cluster="cluster", user=part, context=part, is_whole=False)
+    for part in ("controller-manager", "scheduler", "nodes"):
+        names = {"cluster": "cluster", "user": part, "context": part}
+        content = written(place.server, place.certificates.files(part), **names, is_whole=False)
         write_whole(place.config(part), content.encode(), 0o600)
     write_whole(folder / "stages.yaml", kwok_stages.configuration(time_scale).encode())
     return place

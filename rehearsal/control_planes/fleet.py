@@ -24,7 +24,6 @@ from rehearsal.control_planes.control_plane import (
     settle_in,
 )
 from rehearsal.control_planes.desired_state import DesiredCluster, Era, Refusal, Source
-from rehearsal.control_planes.etcd import keep_room
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
 from rehearsal.files import log_line
 
@@ -315,7 +314,6 @@ class Fleet:
         plane = ControlPlane(place, settings.binaries, *ranges, self._processes)
         # The next look retries whatever fails here.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
-        room = asyncio.create_task(keep_room(place))
         try:
             await plane.start(api)
             era, time_scale = self._settings.era, self._settings.time_scale
@@ -327,7 +325,6 @@ class Fleet:
             # From here on its task ends by itself.
             self._ending.add(uid)
             self._running.pop(uid, None)
-            room.cancel()
             await api.close()
             await plane.stop()
 
