@@ -17,6 +17,7 @@ ROOMS = sorted(
 REASONS = {
     "aksgpu/pip_progress.py": "pip, before anything of ours is installed; the Ctrl-C ends it too",
     "aksgpu/running.py": "the runner itself",
+    "azure_proof/removal.py": "what removes all at the deadline: it outlives the proof",
     "engine/actionlint.py": "`make lint` has the terminal to itself, and nothing to end",
     "engine/build.py": "Go, with its compilers, by the same rule: the engine imports no command",
     "engine/deploying.py": "`pulumi plugin install`, by the same rule, in a job of a workflow",

@@ -174,9 +174,6 @@ def test_the_cleanup_of_a_failed_cluster_is_not_interrupted(
         async def close(self) -> None:
             await asyncio.sleep(0)
 
-    async def nothing(*_: object) -> None:
-        await asyncio.Event().wait()
-
     async def at_once(*_: object) -> None:
         pass
 
@@ -184,7 +181,6 @@ def test_the_cleanup_of_a_failed_cluster_is_not_interrupted(
         monkeypatch.setattr(fleet, name, lambda *_: MagicMock())
     for name, stub in (("ControlPlane", Broken), ("Client", Broken)):
         monkeypatch.setattr(fleet, name, stub)
-    monkeypatch.setattr(fleet, "keep_room", nothing)
     monkeypatch.setattr(fleet, "connect", at_once)
     monkeypatch.setattr(fleet, "START_SECONDS", 0.0)
 
