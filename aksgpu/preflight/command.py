@@ -9,6 +9,7 @@ from aksgpu.outcome import INTERRUPTION, REHEARSAL, Cause, Finding
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import Access, of_rehearsal
 from aksgpu.preflight.asking import Owned
+from aksgpu.preflight.existing_group import provide_group
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.report import render
 from aksgpu.preflight.rows import About, Row
@@ -61,6 +62,7 @@ def preflight(stack: str, rules: RunRules | None, *, as_json: bool) -> int:
 
 def examine_rehearsed(stack: str, configuration: StackConfiguration, stage: Stage) -> Preflight:
     """Asks the rehearsal cloud about a stack."""
+    provide_group(stage.cloud, configuration.settings)
     read_owned = partial(owned.by_state, stage.pulumi(), stack)
     return _examine(stack, configuration, of_rehearsal(stage.cloud), read_owned)
 

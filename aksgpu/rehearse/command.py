@@ -14,6 +14,7 @@ from rich.text import Text
 from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
+from aksgpu.preflight.existing_group import provide_group
 from aksgpu.preflight.report import render_answers, render_result
 from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_home, require_name, set_stage
 from aksgpu.rehearse import shell, state
@@ -54,6 +55,7 @@ def rehearse(stack: str, console: Console) -> int:
     if inventory.has_lost_clusters(before, stage.cloud):
         # Objects on a deleted cluster cannot be deleted through its API.
         stage = replace(stage, extra={"PULUMI_K8S_DELETE_UNREACHABLE": "true"})
+    provide_group(stage.cloud, configuration.settings)
     planned = plan(stage, stack, refresh=True)
     if planned.is_idle:
         console.print("No changes: the rehearsal matches the stack file.")

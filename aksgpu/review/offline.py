@@ -9,6 +9,7 @@ from pathlib import Path
 from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
+from aksgpu.preflight.existing_group import provide_group
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import (
@@ -108,7 +109,8 @@ def _deploy_base(
         project.write_stack(stack, base)
         if project.main == PROGRAM:
             # The engine would carry the mistakes as text only.
-            stack_file.configuration_of(parse(base, f"Pulumi.{stack}.yaml"), project.program)
+            file = parse(base, f"Pulumi.{stack}.yaml")
+            provide_group(cloud, stack_file.configuration_of(file, project.program).settings)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             # Its sizes and images may have been retired since it was deployed.
             cloud.offer({"today": str(BEFORE_ALL_RETIREMENTS), "anyGpuSize": True})
@@ -140,6 +142,7 @@ def _preflight(
         settings = stack_file.read(project.program, stack).settings
     except (StackFileError, StoppedError):
         return None
+    provide_group(cloud, settings)
     read_owned = partial(owned.by_state, place.pulumi, stack)
     with Progress(f"Asking the rehearsal cloud about {stack}", say) as progress:
         # The rehearsal cloud's prices are not real.

@@ -102,3 +102,11 @@ def test_pools_are_removed_and_rotated(checkout: Checkout) -> None:
 def commands_to_enter() -> list[str]:
     stage = rehearsal_stage.set_stage(print)
     return [*shell.commands_to_enter(stage, "test", os.environ)]
+
+
+def test_a_stack_in_a_group_of_others_is_rehearsed(checkout: Checkout) -> None:
+    """Where identities are for a group, it is made before: no such stack could be rehearsed."""
+    theirs = {"resourceGroup": {"name": "theirs", "existing": True}}
+    checkout.says(**theirs, cluster={"protect": False}, gpuPools=[SIZE])
+    assert "GPUs:   they work" in checkout.rehearse()
+    assert "No changes" in checkout.rehearse()

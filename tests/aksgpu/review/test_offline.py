@@ -170,6 +170,25 @@ def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Pa
 
 
 @pytest.mark.long
+def test_a_stack_in_a_group_of_others_is_reviewed(tmp_path: Path) -> None:
+    """Where identities are for a group, it is made before: the review of each change failed."""
+    theirs = {"name": "theirs", "existing": True}
+    pool = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 1}
+    project = own_program(tmp_path / "project", "dev", resourceGroup=theirs, gpuPools=[pool])
+    git(project, "init", "--quiet")
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "--message", "base")
+    file = project / "Pulumi.dev.yaml"
+    file.write_text(file.read_text().replace("maxCount: 1", "maxCount: 2"))
+
+    where = ("--project", str(project), "--base", "HEAD", "--stack", "dev")
+    (stack,) = reviewed(tmp_path, *where, cause="fine")["stacks"]
+
+    assert names_of(stack, "update") == ["gpu"]
+    assert names_of(stack, "create") == []
+
+
+@pytest.mark.long
 def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
     tmp_path: Path,
 ) -> None:
