@@ -126,8 +126,18 @@ def test_each_stack_can_be_previewed(whole_bench: Bench, name: str) -> None:
     assert "cluster" in changes
 
 
-def test_prod_is_created_without_a_kubeconfig_key_in_clear_text(whole_bench: Bench) -> None:
+def test_prods_kubeconfig_has_no_key_at_all(whole_bench: Bench) -> None:
+    """An administrator's certificate was in the outputs and the state of prod."""
     whole_bench.write_example("prod")
+    whole_bench.pulumi("up", "--yes", "--skip-preview")
+    kubeconfig = whole_bench.pulumi("stack", "output", "kubeconfig", "--show-secrets")
+    (user,) = yaml.safe_load(kubeconfig)["users"]
+    assert user["user"].keys() == {"exec"}
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
+
+
+def test_dev_is_created_without_a_kubeconfig_key_in_clear_text(whole_bench: Bench) -> None:
+    whole_bench.write_example("dev")
     output = whole_bench.pulumi("up", "--yes")
 
     kubeconfig = whole_bench.pulumi("stack", "output", "kubeconfig", "--show-secrets")
