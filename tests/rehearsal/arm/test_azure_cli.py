@@ -79,9 +79,12 @@ PRINTS: dict[str, Any] = {
     "az vm list-usage -l eastus --query \"[?name.value=='cores'].name.localizedValue\"": [
         "Total Regional vCPUs"
     ],
+    # It is there from the start, as in a subscription in use.
     "az feature show --namespace Microsoft.Compute -n EncryptionAtHost --query properties.state": (
-        "NotRegistered"
+        "Registered"
     ),
+    "az feature show --namespace Microsoft.ContainerService -n ManagedGPUExperiencePreview "
+    "--query properties.state": "NotRegistered",
     f"az aks show {NAMES} --query [sku.name,sku.tier,agentPoolProfiles[0].vmSize]": [
         "Base",
         "Free",
