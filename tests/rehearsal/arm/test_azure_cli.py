@@ -80,9 +80,8 @@ PRINTS: dict[str, Any] = {
         "Total Regional vCPUs"
     ],
     # It is there from the start, as in a subscription in use.
-    "az feature show --namespace Microsoft.Compute -n EncryptionAtHost --query properties.state": (
-        "Registered"
-    ),
+    "az feature show --namespace Microsoft.Compute -n EncryptionAtHost "
+    "--query [properties.state]": ["Registered"],
     "az feature show --namespace Microsoft.ContainerService -n ManagedGPUExperiencePreview "
     "--query properties.state": "NotRegistered",
     f"az aks show {NAMES} --query [sku.name,sku.tier,agentPoolProfiles[0].vmSize]": [
