@@ -74,16 +74,19 @@ def _problems(seen: PreviewResult, failure: str, unread: Sequence[str]) -> list[
 
 def bring_up(place: Place, stack: str) -> None:
     """Creates and updates a stack. Raises StoppedError with the engine's errors."""
-    create(place, stack)
-    run(place, stack, "up")
+    _run(lambda: Stack.create(stack, _workspace(place)), "up")
 
 
 def run(place: Place, stack: str, operation: str, **options: Any) -> None:
     """Runs `up`, `refresh` or `destroy`. Raises StoppedError with the engine's errors."""
+    _run(lambda: Stack.select(stack, _workspace(place)), operation, **options)
+
+
+def _run(stack: Callable[[], Stack], operation: str, **options: Any) -> None:
     seen, events = PreviewResult(), list[EngineEvent]()
+    fixed = {"color": "never", "suppress_outputs": True, "show_secrets": False}
     try:
-        act = getattr(Stack.select(stack, _workspace(place)), operation)
-        act(color="never", on_event=events.append, show_secrets=False, **options)
+        getattr(stack(), operation)(on_event=events.append, **fixed, **options)
     except (CommandError, RuntimeError) as error:
         seen.on_events(events)
         raise StoppedError(*problems_of(seen.errors or [_stderr_of(error)])) from None

@@ -19,6 +19,7 @@ from aksgpu.review.masking import clean
 from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
 from catalogue.nodes import INLINE_POOLS, has_been_read
+from catalogue.secrecy import SIGNATURE
 from catalogue.shapes import mappings, sequence
 from policies.pools import PoolNames, inline_pool_names, standalone_pool_names
 
@@ -34,9 +35,6 @@ _STACK = "pulumi:pulumi:Stack"
 # message, always with the level advisory.
 _NOT_RUN = "can't run policy "
 _NOT_RUN_REASON = " during preview: "
-
-# The key that marks a secret in the engine's events.
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def inputs_of(state: StepEventStateMetadata | None) -> Mapping[str, Any]:
 def _without_secrets(value: Any) -> Any:
     """The value with UNKNOWN in place of secrets."""
     if isinstance(value, Mapping):
-        if _SIGNATURE in value:
+        if SIGNATURE in value:
             return UNKNOWN
         return {name: _without_secrets(member) for name, member in value.items()}
     return [_without_secrets(item) for item in value] if isinstance(value, list) else value
