@@ -1,4 +1,7 @@
-"""Secret properties of AKS, by name. They are secret even if a program does not mark them."""
+"""Secret properties of AKS, by name, and Pulumi's mark of a secret.
+
+The properties are secret even if a program does not mark them.
+"""
 
 from datetime import date
 from typing import Final
@@ -12,3 +15,8 @@ CREDENTIALS: Final = frozenset(
 )
 # Properties that can contain a secret: a password in a proxy URL, a key in an add-on's settings.
 CAN_CONTAIN_SECRETS: Final = frozenset({"config", "httpProxy", "httpsProxy"})
+
+# The key, and its value, with which Pulumi marks a secret: in states, in events, and between the
+# engine and a program.
+SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+MARKED: Final = "1b47061264138c4ac30d75fd1eb44270"

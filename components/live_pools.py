@@ -25,6 +25,7 @@ from pulumi_azure_native import containerservice as aks
 
 from catalogue import kept, rotation
 from catalogue.nodes import lost_nodes
+from catalogue.secrecy import MARKED, SIGNATURE
 from catalogue.shapes import at
 from components.hooks import guard, registered
 
@@ -47,9 +48,6 @@ _NOT_FOUND = "Status=404"
 # node pools none would be left for these calls.
 _THREADS = ThreadPoolExecutor(thread_name_prefix="live-pools")
 
-
-# The mark of a secret, as it is on the wire between the engine and every program.
-_MARK, _SECRET = "4dabf18193072939515e22adb298388d", "1b47061264138c4ac30d75fd1eb44270"
 
 # The key of a stack's configuration that says whether counts are read, and its value for "no".
 _SETTING, _IGNORE = "aks-gpu:liveCounts", "ignore"
@@ -432,7 +430,7 @@ async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _in_clear(value: Any) -> Any:
     """Returns a value that the engine has marked as secret without the mark."""
-    is_marked = isinstance(value, Mapping) and value.get(_MARK) == _SECRET
+    is_marked = isinstance(value, Mapping) and value.get(SIGNATURE) == MARKED
     return value["value"] if is_marked else value
 
 

@@ -24,12 +24,13 @@ from catalogue.nodes import (
 )
 from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import UNKNOWN, Taint, Unknown
+from catalogue.secrecy import SIGNATURE
 from catalogue.shapes import at, mapping, mappings, sequence
 
 Json = Mapping[str, Any]
 
-# The key that marks a secret in Pulumi's state, and the key of its decrypted value.
-_SIGNATURE, _PLAINTEXT = "4dabf18193072939515e22adb298388d", "plaintext"
+# The key of a secret's decrypted value in Pulumi's state.
+_PLAINTEXT = "plaintext"
 # With or without an API version.
 _TYPE = re.compile(
     r"(?:azure-native|aks-preview):containerservice(?:/\w+)?:(AgentPool|ManagedCluster)"
@@ -117,7 +118,7 @@ class Expected:
 def in_clear(value: Any) -> Any:
     """A value from a state exported with --show-secrets, with its secrets decrypted."""
     if isinstance(value, Mapping):
-        if _SIGNATURE not in value:
+        if SIGNATURE not in value:
             return {key: in_clear(member) for key, member in value.items()}
         try:
             return in_clear(json.loads(value[_PLAINTEXT]))
