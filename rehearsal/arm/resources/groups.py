@@ -92,7 +92,7 @@ def list_all(request: Request) -> Answer:
     conditions = filters.conditions(request, FILTERS)
     groups = map(response_body, request.store.of_type(TYPE))
     matching = (group for group in groups if filters.meets(group, conditions))
-    return Answer(200, {"value": filters.top(request, matching)})
+    return request.page(filters.top(request, matching), dict)
 
 
 def response_body(group: Resource) -> Json:
