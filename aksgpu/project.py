@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -50,6 +50,8 @@ class Project:
 
     program: Path
     home: Path
+    # By the plug-ins that they replace, with their folders; none on Azure itself.
+    stand_ins: Mapping[str, str] = field(default_factory=lambda: _STAND_INS)
 
     @property
     def folder(self) -> Path:
@@ -109,15 +111,18 @@ class Project:
 
     def environment(self) -> dict[str, str]:
         """The variables with which `pulumi` uses this project and its backend."""
+        own = {
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_HOME": str(self.home / "pulumi-home"),
+        }
         return {
+            **(own if self.stand_ins else {}),
             "PULUMI_BACKEND_URL": self.backend,
             # A shell of `aksgpu env` can have these of another stack.
             "PULUMI_OPTION_CWD": str(self.folder.absolute()),
             "PULUMI_OPTION_POLICY_PACK": "",
             "PULUMI_OPTION_POLICY_PACK_CONFIG": "",
             "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "PULUMI_HOME": str(self.home / "pulumi-home"),
             # Its checkpoints are read here too.
             "PULUMI_SELF_MANAGED_STATE_GZIP": "false",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
@@ -185,7 +190,7 @@ class Project:
             raise StackFileError(
                 f"{self.program / 'Pulumi.yaml'}: each of plugins.providers needs a name and a path"
             ) from None
-        paths |= {name: _CHECKOUT / path for name, path in _STAND_INS.items()}
+        paths |= {name: _CHECKOUT / path for name, path in self.stand_ins.items()}
         venv = self.program / ".venv"
         return {
             "main": os.path.relpath(self.main, self.folder),

@@ -12,6 +12,7 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.preflight.access import Access, Clients, connected
+from aksgpu.preflight.pages import pages
 from aksgpu.running import ProgramError
 from provider_kit.configuration import Configuration
 
@@ -64,18 +65,26 @@ class Arm:
         return await self.clients.compute.send_request(request)
 
     def settled(self, path: str) -> Json:
-        """A resource once AKS has ended its operation. Raises ProgramError if that takes long."""
-        deadline = time.monotonic() + OPERATION_SECONDS
-        while time.monotonic() < deadline:
-            kept = len(self.exchanges)
-            status, answer = self.call("GET", path)
-            state = (answer or {}).get("properties", {}).get("provisioningState")
-            if status == _GONE or state in ("Succeeded", "Failed", "Canceled"):
-                return answer
+        """A resource once AKS has ended its operation."""
+        kept = len(self.exchanges)
+
+        def has_ended() -> bool:
             # Only the last look is worth keeping.
             del self.exchanges[kept:]
+            status, answer = self.call("GET", path)
+            state = (answer or {}).get("properties", {}).get("provisioningState")
+            return status == _GONE or state in ("Succeeded", "Failed", "Canceled")
+
+        self.until(has_ended, "AKS did not end its operation")
+        return self.exchanges[-1].answer
+
+    def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
+        """Looks again and again. Raises ProgramError if that takes longer than any operation."""
+        deadline = time.monotonic() + OPERATION_SECONDS
+        while not is_so():
+            if time.monotonic() > deadline:
+                raise ProgramError(f"{otherwise} in {OPERATION_SECONDS // 60} minutes")
             time.sleep(self.poll_seconds)
-        raise ProgramError(f"AKS did not end its operation in {OPERATION_SECONDS // 60} minutes")
 
     def group(self, name: str) -> Json:
         """A resource group; None if there is none."""
@@ -84,19 +93,21 @@ class Arm:
 
     def groups_with(self, tag: str) -> list[Json]:
         """The resource groups that have a tag."""
-        listed = self.call("GET", "/resourcegroups", api=GROUPS_API)[1]["value"]
-        return [group for group in listed if tag in (group.get("tags") or {})]
+        url = f"/subscriptions/{self.clients.subscription}/resourcegroups"
+        request = HttpRequest("GET", url, params={"api-version": GROUPS_API})
+
+        async def listed() -> list[Json]:
+            found = pages(self.clients.compute, request, "nextLink")
+            return [group async for page in found for group in page["value"]]
+
+        return [group for group in self._run(listed()) if tag in (group.get("tags") or {})]
 
     def remove_group(self, name: str) -> None:
         """Deletes a resource group with all that is in it, and waits until it is gone."""
         status, answer = self.call("DELETE", f"/resourcegroups/{name}", api=GROUPS_API)
         if status >= _REFUSED and status != _GONE:
             raise ProgramError(f"Azure does not delete the resource group {name}: {answer}")
-        deadline = time.monotonic() + OPERATION_SECONDS
-        while self.group(name) is not None:
-            if time.monotonic() > deadline:
-                raise ProgramError(f"Azure has not deleted the resource group {name} yet")
-            time.sleep(self.poll_seconds)
+        self.until(lambda: self.group(name) is None, f"Azure did not delete the group {name}")
 
 
 def access() -> Access:

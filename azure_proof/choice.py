@@ -8,11 +8,10 @@ from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.preflight import preflight
 from aksgpu.preflight.access import Access
 from aksgpu.preflight.preflight import Preflight
-from azure_proof.stack import POOL, STACK
+from azure_proof.stack import POOL, STACK, as_config
 from catalogue.sizes import gpu_sizes
 from engine.cache import Say
 from settings import load
-from settings.reading import PROJECT
 from settings.stack_file import as_engine_config
 
 # Regions with many GPU sizes, in the order in which they are asked.
@@ -79,6 +78,5 @@ def _asked(access: Access, settings: Mapping[str, Any], choice: Choice, say: Say
     pool = {**pool, "vmSize": choice.size, "maxCount": MOST_NODES}
     pool |= {"maxSurge": "0", "maxUnavailable": "1"}
     content = {**settings, "location": choice.location, "gpuPools": [pool]}
-    config = {f"{PROJECT}:{key}": value for key, value in content.items()}
-    planned = load(as_engine_config(config), STACK, lambda _: None)
+    planned = load(as_engine_config(as_config(content)), STACK, lambda _: None)
     return preflight.run(STACK, planned, access, frozenset, say)

@@ -138,12 +138,9 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _is_public(text: str) -> bool:
-    known = text in _words() or text in _STATES or text == ""
-    return known or text.lower() in gpu_sizes() or text.lower() in cpu_sizes() or _is_version(text)
-
-
-def _is_version(text: str) -> bool:
-    return _PUBLIC.fullmatch(text) is not None
+    is_word = text in _words() or text in _STATES or text == ""
+    is_size = text.lower() in gpu_sizes() or text.lower() in cpu_sizes()
+    return is_word or is_size or _PUBLIC.fullmatch(text) is not None
 
 
 @cache
@@ -159,6 +156,7 @@ def _fields() -> frozenset[str]:
     return frozenset(field for fields in aks_types().values() for field in fields)
 
 
+@cache
 def versions(engine: str) -> dict[str, str]:
     project = Program(("git",), Path(__file__).parent)
     commit = project.attempt("rev-parse", "--short", "HEAD", seconds=READ_SECONDS)

@@ -26,16 +26,18 @@ from azure_proof.azure import access, signed_in
 from azure_proof.choice import MOST_NODES, Choice, choices, choose
 from azure_proof.evidence import Mask, StepResult
 from azure_proof.removal import RECORD
-from azure_proof.stack import ProofStack, dev_settings, read
+from azure_proof.stack import ProofStack, dev_settings
 from azure_proof.steps import NEEDED, STEPS, Proof, Step
 from catalogue.today import today
 from engine import Engine, ensure_engine
 from engine.progress import Progress, to_stderr
-from rehearsal.files import write_json
+from rehearsal.files import read_json, write_json
 from settings.pools import SystemPool
 
 # A step that needs a new node takes a quarter of an hour; less is not enough for any.
 _LEAST_LEFT = timedelta(minutes=10)
+# The folder of the proof's project and its state.
+STATE = "stack"
 AGAIN, CLEAN = "make azure-proof", "make azure-clean"
 
 
@@ -57,7 +59,7 @@ def prove(options: Options, console: Console) -> int:
         raise stopped(Cause.PROGRAM_FAILED, "kubectl is not on PATH", "run `az aks install-cli`")
     options.folder.mkdir(parents=True, exist_ok=True)
     engine = ensure_engine(to_stderr)
-    record = read(options.folder / RECORD) or _begin(options, console)
+    record = read_json(options.folder / RECORD) or _begin(options, console)
     if record is None:
         return Cause.INTERRUPTED.exit_code
     with signed_in() as arm:
@@ -65,7 +67,7 @@ def prove(options: Options, console: Console) -> int:
             removal.remove(arm, options.folder, record["name"])
             raise stopped(Cause.TIMEOUT, "the last proof's time is over", "run this again")
         removal.start(options.folder)
-        stack = ProofStack(engine, options.folder / "project")
+        stack = ProofStack(engine, options.folder / STATE)
         proof = Proof(
             Choice(**record["choice"]),
             record["name"],
@@ -111,7 +113,7 @@ def _begin(options: Options, console: Console) -> dict[str, Any] | None:
         "steps": [],
     }
     # A state of an earlier proof knows nothing of this one's group.
-    shutil.rmtree(options.folder / "project", ignore_errors=True)
+    shutil.rmtree(options.folder / STATE, ignore_errors=True)
     write_json(options.folder / RECORD, record, 0o600)
     return record
 
@@ -142,7 +144,7 @@ def _take_up(proof: Proof, record: dict[str, Any], folder: Path) -> None:
             "An update was killed: the resource group is deleted, and the proof begins again."
         )
         proof.arm.remove_group(proof.name)
-        shutil.rmtree(proof.stack.folder)
+        shutil.rmtree(proof.stack.home)
         record["steps"] = []
         write_json(folder / RECORD, record, 0o600)
         proof.stack.begin()

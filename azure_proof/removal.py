@@ -9,22 +9,20 @@ starts it in a session of its own. It ends by itself once the group is gone.
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
-from azure.core.exceptions import AzureError
 from filelock import FileLock, Timeout
 from rich.console import Console
 
 from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.report import table
-from aksgpu.running import ProgramError
 from azure_proof.azure import Arm, signed_in
-from azure_proof.stack import read
 from azure_proof.steps import TAG
 from engine.progress import to_stderr
-from provider_kit.serving import ProviderError
+from rehearsal.files import read_json
 
 RECORD = "record.json"
 # Between two looks at the clock, and between two attempts without a connection.
@@ -48,14 +46,15 @@ def start(folder: Path) -> None:
 
 def at_the_deadline(folder: Path) -> None:
     """Deletes the group of a folder's proof at its deadline. Ends early if the proof has ended."""
-    while (record := read(folder / RECORD)) is not None:
+    while (record := read_json(folder / RECORD)) is not None:
         if datetime.now(UTC) < datetime.fromisoformat(record["deadline"]):
             time.sleep(_LOOK_SECONDS)
             continue
         try:
             with signed_in() as arm:
                 remove(arm, folder, record["name"])
-        except (AzureError, ProviderError, ProgramError, TimeoutError) as error:
+        # Whatever it is: as long as the group is there, it costs.
+        except Exception as error:
             to_stderr(f"The removal is tried again in a minute: {type(error).__name__}")
             time.sleep(AGAIN_SECONDS)
 
@@ -65,13 +64,15 @@ def remove(arm: Arm, folder: Path, name: str) -> None:
     if arm.group(name) is not None:
         to_stderr(f"Deleting the resource group {name} ...")
         arm.remove_group(name)
-    if (record := read(folder / RECORD)) and record["name"] == name:
+    if (record := read_json(folder / RECORD)) and record["name"] == name:
         forget(folder)
 
 
 def forget(folder: Path) -> None:
     """The next proof in this folder is a new one; the evidence stays."""
-    (folder / RECORD).rename(folder / "ended.json")
+    # The removal at the deadline and the proof itself can come to this together.
+    with suppress(FileNotFoundError):
+        (folder / RECORD).rename(folder / "ended.json")
 
 
 def clean(folder: Path, console: Console, *, yes: bool) -> int:
@@ -95,12 +96,9 @@ def clean(folder: Path, console: Console, *, yes: bool) -> int:
 
 
 def main(folder: Path) -> None:
-    try:
-        with FileLock(folder / "removal.lock", blocking=False):
-            at_the_deadline(folder)
-    except Timeout:
-        # Of an earlier run of the same proof.
-        pass
+    # Another one waits already, of an earlier run of the same proof.
+    with suppress(Timeout), FileLock(folder / "removal.lock", blocking=False):
+        at_the_deadline(folder)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,16 @@
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aksgpu.outcome import StoppedError
+from aksgpu.outcome import Cause, StoppedError
 from aksgpu.rehearsal_stage import PROGRAM
-from aksgpu.running import Ended, Program, ProgramError
-from azure_proof.azure import OPERATION_SECONDS, Arm
+from aksgpu.running import Ended, Program
+from azure_proof.azure import Arm
 from azure_proof.choice import Choice
 from azure_proof.stack import POOL, STACK, ProofStack, dev_settings
 from catalogue import rotation
@@ -22,6 +21,7 @@ from settings.model import DevicePlugin
 
 TAG = "aks-gpu-azure-proof"
 HOLDER = "holds-a-node"
+_IMAGE = "/spec/template/spec/containers/0/image"
 # Any image that runs until its pod is deleted.
 _PAUSE = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
 _READ_SECONDS = 120.0
@@ -33,7 +33,7 @@ _SENT = (
     *("orchestratorVersion", "osSKU", "osType", "tags", "type", "upgradeSettings", "vmSize"),
 )
 _CLUSTERS = "/providers/Microsoft.ContainerService/managedClusters"
-NOTHING = "nothing to change"
+NOTHING, GONE = "nothing to change", "no resource group"
 # The most nodes of a pool.
 MOST = 1000
 MIG_SIZE = "Standard_NC24ads_A100_v4"
@@ -99,7 +99,7 @@ class Proof:
     def check(self, *options: str) -> str:
         """The cause that `aksgpu check` names."""
         command = (Path(sys.executable).with_name("aksgpu"), "check", "--stack", STACK, "--json")
-        program = Program(command, self.stack.folder, self.stack.pulumi().environment)
+        program = Program(command, self.stack.folder, self.stack.pulumi.environment)
         ended = program.attempt(*options, "--timeout", str(_CHECK_SECONDS))
         return str(json.loads(ended.out)["cause"])
 
@@ -110,7 +110,7 @@ class Proof:
         kubectl = Program(
             (self.kubectl, "--kubeconfig", file, "--cache-dir", file.with_name("kubectl-cache")),
             self.stack.folder,
-            self.stack.environment(),
+            self.stack.pulumi.environment,
         )
         try:
             return kubectl.attempt(*arguments, seconds=_READ_SECONDS)
@@ -121,7 +121,7 @@ class Proof:
 def contract(proof: Proof) -> Outcome:
     module = ["pytest", "-q", "tests/contract"] if proof.arm.is_rehearsal else ["tests.contract"]
     ended = Program((sys.executable, "-m", *module), PROGRAM).attempt()
-    (proof.stack.folder.parent / "contract.log").write_bytes(ended.printed)
+    (proof.stack.home / "contract.log").write_bytes(ended.printed)
     return Outcome("exit code 0", f"exit code {ended.code}")
 
 
@@ -143,7 +143,7 @@ def refresh(proof: Proof) -> Outcome:
 def job(proof: Proof) -> Outcome:
     settings = {**proof.settings(), "sampleJob": {"enabled": True}}
     proof.stack.up(settings)
-    return Outcome("gpus-schedulable", proof.check("--job"))
+    return Outcome(Cause.GPUS_SCHEDULABLE.word, proof.check("--job"))
 
 
 def taken_out(proof: Proof) -> Outcome:
@@ -156,12 +156,12 @@ def taken_out(proof: Proof) -> Outcome:
 
 def _of_the_proof(pool: Mapping[str, Any]) -> str:
     """Which of the label, the tag and the taint a pool has."""
-    there = [
-        *(["label"] if "proof" in (pool.get("nodeLabels") or {}) else []),
-        *(["tag"] if "proof" in (pool.get("tags") or {}) else []),
-        *(["taint"] if "proof=taint:NoSchedule" in (pool.get("nodeTaints") or []) else []),
-    ]
-    return " ".join(there) or "none"
+    there = {
+        "label": "proof" in (pool.get("nodeLabels") or {}),
+        "tag": "proof" in (pool.get("tags") or {}),
+        "taint": "proof=taint:NoSchedule" in (pool.get("nodeTaints") or ()),
+    }
+    return " ".join(name for name, is_there in there.items() if is_there) or "none"
 
 
 def scaled(proof: Proof) -> Outcome:
@@ -176,14 +176,14 @@ def _one_node(proof: Proof) -> Iterator[None]:
     """A pod has made AKS scale the pool, and keeps its node."""
     _hold_a_node(proof)
     try:
-        _until(lambda: proof.pool().get("count") == 1, proof, "AKS did not scale the pool up")
+        proof.arm.until(lambda: proof.pool().get("count") == 1, "AKS did not scale the pool up")
         yield
     finally:
         proof.on_cluster("delete", "pod", HOLDER, "--ignore-not-found", "--wait=false")
 
 
 def _hold_a_node(proof: Proof) -> None:
-    outputs = proof.stack.pulumi().read_json("stack", "output", "gpuPools", "--json")
+    outputs = proof.stack.pulumi.read_json("stack", "output", "gpuPools", "--json")
     snippet = outputs[POOL]["pod"]
     (container,) = snippet["spec"]["containers"]
     container = {**container, "image": _PAUSE}
@@ -194,14 +194,6 @@ def _hold_a_node(proof: Proof) -> None:
     file = proof.stack.folder / "pod.json"
     file.write_text(json.dumps(pod), encoding="utf-8")
     proof.on_cluster("apply", "-f", str(file)).succeeded()
-
-
-def _until(is_so: Callable[[], bool], proof: Proof, otherwise: str) -> None:
-    deadline = time.monotonic() + OPERATION_SECONDS
-    while not is_so():
-        if time.monotonic() > deadline:
-            raise ProgramError(otherwise)
-        time.sleep(proof.arm.poll_seconds)
 
 
 def header(proof: Proof) -> Outcome:
@@ -249,9 +241,6 @@ def plugin(proof: Proof) -> Outcome:
     return Outcome("as the program has it", "as the program has it" if is_back else "changed")
 
 
-_IMAGE = "/spec/template/spec/containers/0/image"
-
-
 def failed_create(proof: Proof) -> Outcome:
     if proof.choice.too_many > MOST:
         return Outcome(*["left out: the quota has room for every pool"] * 2)
@@ -293,21 +282,19 @@ def spot(proof: Proof) -> Outcome:
 
 
 def managed(proof: Proof) -> Outcome:
-    return _another(proof, {"name": "managed", "gpuStack": "managed"})
+    pool = {"name": "managed", "gpuStack": "managed"}
+    return _another(proof, pool, managedGpuFeature="register")
 
 
-def _another(proof: Proof, pool: Mapping[str, Any]) -> Outcome:
-    proof.up({**pool, "count": 1})
-    return Outcome("gpus-schedulable", proof.check())
+def _another(proof: Proof, pool: Mapping[str, Any], **settings: Any) -> Outcome:
+    proof.stack.up({**proof.settings({**pool, "count": 1}), **settings})
+    return Outcome(Cause.GPUS_SCHEDULABLE.word, proof.check())
 
 
 def destroyed(proof: Proof) -> Outcome:
     proof.stack.run("destroy")
     is_there = proof.arm.group(proof.name) is not None
-    return Outcome("no resource group", "the resource group is there" if is_there else _GONE)
-
-
-_GONE = "no resource group"
+    return Outcome(GONE, "the resource group is there" if is_there else GONE)
 
 
 @dataclass(frozen=True)

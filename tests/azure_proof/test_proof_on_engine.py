@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from azure_proof import comparing, removal
-from azure_proof.stack import read
-from azure_proof.steps import STEPS, TAG
+from azure_proof.steps import EXTRA, STEPS, TAG
 from engine import ensure_kubernetes
 from rehearsal import cloud as rehearsals
 from rehearsal.cloud import Cloud
+from rehearsal.files import read_json
 from tests.bench import ROOT
 from tests.faults import Faults
 from tests.processes import command_lines, is_running
@@ -44,7 +44,10 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """A cloud with room for the proof in one region, and too little in the first one."""
     home = tmp_path_factory.mktemp("proof-cloud")
     started = rehearsals.start(home, time_scale=0.005, kubernetes=ensure_kubernetes().folder)
-    started.offer({"limits": [NO_QUOTA, QUOTA]})
+    # A list of groups has pages, of which the first one has no group of a proof.
+    started.offer({"limits": [NO_QUOTA, QUOTA], "pageSize": 1})
+    body = {"location": "eastus"}
+    assert Azure(started).call("PUT", f"/resourceGroups/first{GROUPS}", body).status == 201
     yield started
     rehearsals.stop(home)
 
@@ -77,9 +80,10 @@ def run(what: str, folder: Path, *options: str) -> tuple[int, str]:
     return ended.returncode, ended.stdout
 
 
-def kill_after(step: str, folder: Path) -> None:
+def kill_after(step: str, folder: Path, *options: str) -> None:
     """Starts a proof, and kills it as soon as it has done a step."""
-    process = subprocess.Popen(command("prove", folder), cwd=ROOT, stderr=subprocess.DEVNULL)
+    begin = command("prove", folder, *options)
+    process = subprocess.Popen(begin, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
         until(lambda: step in done(folder), f"the step {step} is done")
     finally:
@@ -88,7 +92,7 @@ def kill_after(step: str, folder: Path) -> None:
 
 
 def done(folder: Path) -> list[str]:
-    record = read(folder / removal.RECORD) or {"steps": []}
+    record = read_json(folder / removal.RECORD) or {"steps": []}
     return [step["name"] for step in record["steps"]]
 
 
@@ -103,17 +107,18 @@ def test_a_proof_that_is_killed_goes_on_and_its_evidence_shows_what_azure_did_ot
     refused = {"code": "BadRequest", "message": "Custom headers are not for you."}
     fault = {"method": "PUT", "path": "/agentPools/header$", "status": 400}
     Faults(azure.home).script({**fault, "body": {"error": refused}})
-    kill_after("up", tmp_path)
-    name = (read(tmp_path / removal.RECORD) or {})["name"]
+    kill_after("up", tmp_path, *(part for name in EXTRA for part in ("--with", name)))
+    name = (read_json(tmp_path / removal.RECORD) or {})["name"]
     (waiting,) = command_lines(f"azure_proof.removal {tmp_path}")
-    before = read(tmp_path / removal.RECORD)
+    before = read_json(tmp_path / removal.RECORD)
 
     code, printed = run("prove", tmp_path)
     assert code == 1, printed
+    assert read_json(tmp_path / removal.RECORD) is None
 
     evidence = json.loads((tmp_path / "evidence.json").read_text())
     names = [step["name"] for step in evidence["steps"]]
-    assert names == [step.name for step in STEPS if not step.is_extra]
+    assert names == [step.name for step in STEPS]
     assert evidence["steps"][:2] == (before or {})["steps"][:2]
     otherwise = [step for step in evidence["steps"] if step["expected"] != step["actual"]]
     assert [step["name"] for step in otherwise] == ["header"]
@@ -137,7 +142,7 @@ def test_a_proof_that_is_killed_goes_on_and_its_evidence_shows_what_azure_did_ot
 @pytest.mark.usefixtures("shell", "engine")
 def test_what_a_killed_proof_has_left_is_found_and_removed(azure: Cloud, tmp_path: Path) -> None:
     kill_after("up", tmp_path)
-    record = read(tmp_path / removal.RECORD) or {}
+    record = read_json(tmp_path / removal.RECORD) or {}
     assert group(azure, record["name"]) == 200
 
     code, printed = run("clean", tmp_path)
@@ -170,7 +175,7 @@ def test_at_its_deadline_everything_is_removed_whatever_becomes_of_the_proof(
 
     assert group(azure, "of-the-proof") == 404
     assert group(azure, "of-somebody-else") == 200
-    assert read(tmp_path / removal.RECORD) is None
+    assert read_json(tmp_path / removal.RECORD) is None
 
 
 @pytest.mark.usefixtures("shell", "engine")
@@ -180,4 +185,4 @@ def test_without_quota_anywhere_it_says_what_to_ask_for_and_creates_nothing(
     code, printed = run("prove", tmp_path, "--location", "eastus", "--size", "Standard_NC4as_T4_v3")
     assert code == 1
     assert "request a limit of 8" in printed
-    assert read(tmp_path / removal.RECORD) is None
+    assert read_json(tmp_path / removal.RECORD) is None
