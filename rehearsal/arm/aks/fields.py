@@ -143,6 +143,10 @@ POOL_CHOICES = {
 # Kinds of pools that the rehearsal does not play.
 NOT_PLAYED: Mapping[str, tuple[str, ...]] = {
     "mode": ("Gateway", "Machines", "ManagedSystem"),
+    "osSKU": (
+        *("AzureContainerLinux", "AzureLinux3OSGuard", "AzureLinuxOSGuard", "CBLMariner"),
+        *("Flatcar", "Mariner", "Windows2019", "Windows2022", "Windows2025", "WindowsAnnual"),
+    ),
     "osType": ("Windows",),
     "type": ("AvailabilitySet", "VirtualMachines"),
     "workloadRuntime": ("KataMshvVmIsolation", "KataVmIsolation", "WasmWasi"),

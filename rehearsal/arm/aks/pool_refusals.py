@@ -272,9 +272,7 @@ def _os_sku(is_refused: Any) -> Check:
 
 
 _UPGRADE_NODES = ("upgradeSettings.maxSurge", "upgradeSettings.maxUnavailable")
-_OS_SKUS = (
-    "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 CBLMariner Mariner"
-).lower()
+_OS_SKUS = "ubuntu ubuntu2004 ubuntu2204 ubuntu2404 azurelinux azurelinux3"
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
 
@@ -313,7 +311,7 @@ def _not_played(case: Case) -> Words | None:
 ON_REQUEST: tuple[Rule, ...] = (
     Rule(
         name="pool-not-played",
-        summary="The rehearsal plays Linux pools that are scale sets, in mode System or User.",
+        summary="The rehearsal plays Ubuntu and Azure Linux on scale sets, System or User.",
         source="page: The rehearsal, of this project",
         refuses=_not_played,
         error=errors.NOT_REHEARSED,
@@ -347,7 +345,7 @@ ON_REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-mode",
-        summary="`mode` is System, User or Gateway in this case.",
+        summary="`mode` is System or User in this case.",
         source=f"issue: Azure/AKS#4468; release notes of 2025-01; {UNRECORDED}",
         refuses=lambda case: (
             {"value": case.at("mode")}

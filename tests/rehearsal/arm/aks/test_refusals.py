@@ -91,6 +91,11 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
     ("pool-mode", {"mode": "system"}, "InvalidParameter", "value system is not allowed"),
     ("pool-not-played", {"mode": "ManagedSystem"}, "NotImplemented", "with mode ManagedSystem"),
     ("pool-not-played", WINDOWS, "NotImplemented", "with osType Windows"),
+    # It was "Unrecognized", which AKS does not say of it.
+    *(
+        ("pool-not-played", {"osSKU": sku}, "NotImplemented", f"with osSKU {sku}")
+        for sku in ("AzureLinuxOSGuard", "Flatcar", "Windows2022", "CBLMariner")
+    ),
     ("pool-not-played", {"type": "AvailabilitySet"}, "NotImplemented", "type AvailabilitySet"),
     (
         "agentPool-gpuInstanceProfile",
