@@ -7,11 +7,9 @@ from typing import Any, cast
 from jsonschema import Draft7Validator, ValidationError
 
 from policies.exceptions import SETTING, date_error, exceptions_in, suggestion
+from policies.organization import ALL, LEVEL, LEVELS
 from policies.rules import RULES
 
-LEVELS = ("advisory", "mandatory", "remediate", "disabled")
-# The key for all rules, and the key of a rule's level.
-_ALL, _LEVEL = "all", "enforcementLevel"
 _SETTINGS = {rule.name: rule.config_schema.properties for rule in RULES if rule.config_schema}
 
 
@@ -65,21 +63,21 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_rule(rule: str, config: Any) -> Iterator[str]:
-    if rule != _ALL and rule not in _SETTINGS:
+    if rule != ALL and rule not in _SETTINGS:
         yield f"{rule}: the pack has no such rule{suggestion(rule, _SETTINGS)}"
         return
     if not isinstance(config, Mapping):
         yield from _check_level(rule, config)
         return
-    if _LEVEL in config:
-        yield from _check_level(f"{rule}.{_LEVEL}", config[_LEVEL])
+    if LEVEL in config:
+        yield from _check_level(f"{rule}.{LEVEL}", config[LEVEL])
     schemas = _SETTINGS.get(rule, {})
-    settings = {name: value for name, value in config.items() if name != _LEVEL}
+    settings = {name: value for name, value in config.items() if name != LEVEL}
     for name, value in settings.items():
         if name in schemas:
             yield from _check_value(schemas[name], value, f"{rule}.{name}")
         else:
-            names = [_LEVEL, *schemas]
+            names = [LEVEL, *schemas]
             yield f"{rule}.{name}: the rule has no such setting{suggestion(name, names)}"
 
 

@@ -12,7 +12,10 @@ from policies import organization
 from policies.rules import RULES
 from policies.sdk import convert_once, note_configuration
 
-organization.inherit(RULES, organization.FILE.read_text(encoding="utf-8"))
+try:
+    organization.inherit(RULES, organization.FILE.read_text(encoding="utf-8"))
+except organization.OrganizationError as error:
+    sys.exit(str(error))
 note_configuration()
 convert_once()
 PolicyPack(

@@ -12,30 +12,47 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, Policy
 
 FILE = Path(__file__).with_name("organization.json")
-_ALL, _LEVEL = "all", "enforcementLevel"
+LEVELS = ("advisory", "mandatory", "remediate", "disabled")
+# The key for all rules, and the key of a rule's level.
+ALL, LEVEL = "all", "enforcementLevel"
 
 
 class OrganizationError(Exception):
-    """organization.json names something that the pack does not have."""
+    """What is wrong in organization.json, in one sentence."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{FILE.name}: {what}. `aksgpu policies` names every mistake in it.")
 
 
 def inherit(rules: Iterable[Policy], text: str) -> None:
     """Gives rules the levels and settings of the organization's configuration."""
     by_name = {rule.name: rule for rule in rules}
-    for name, config in json.loads(text).items():
-        if name != _ALL and name not in by_name:
-            raise OrganizationError(f"{FILE.name}: the pack has no rule {name}")
-        given = {_LEVEL: config} if isinstance(config, str) else dict(config)
-        level = given.pop(_LEVEL, None)
-        for rule in by_name.values() if name == _ALL else [by_name[name]]:
+    for name, config in _read(text).items():
+        if name != ALL and name not in by_name:
+            raise OrganizationError(f"the pack has no rule {name}")
+        given = dict(config) if isinstance(config, dict) else {LEVEL: config}
+        level = given.pop(LEVEL, None)
+        if level is not None and level not in LEVELS:
+            raise OrganizationError(f"{name}: {level} is no level")
+        for rule in by_name.values() if name == ALL else [by_name[name]]:
             if level is not None:
                 rule.enforcement_level = EnforcementLevel(level)
             _set_defaults(rule, given)
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise OrganizationError(f"it is not valid JSON ({error})") from None
+    if not isinstance(content, dict):
+        raise OrganizationError("it is not an object with rules as keys")
+    return content
 
 
 def _set_defaults(rule: Policy, given: dict[str, Any]) -> None:
     schemas = rule.config_schema.properties if rule.config_schema else {}
     for setting, value in given.items():
         if setting not in schemas:
-            raise OrganizationError(f"{FILE.name}: {rule.name} has no setting {setting}")
+            raise OrganizationError(f"{rule.name} has no setting {setting}")
         schemas[setting] = {**schemas[setting], "default": value}

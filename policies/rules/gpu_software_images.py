@@ -5,6 +5,7 @@ on every node of their pools, so who chooses their image chooses what runs there
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from pulumi_policy import ResourceValidationArgs
@@ -17,6 +18,8 @@ from policies.unknowns import Unknowns
 # The names of images and of where they come from, in the values of charts.
 _PLACES = ("image", "registry", "repository")
 _HUB = "docker.io"
+# What names an image or a place of images, the name, and the name with its registry.
+Named = tuple[str, str, str]
 
 
 @ResourceRule(
@@ -38,37 +41,38 @@ def gpu_software_images(
     if not registries:
         return
     allowed = tuple(f"{one.rstrip('/')}/" for one in registries)
-    for what, name in _of_pods(args, unknowns):
-        if not _whole(name).startswith(allowed):
-            yield f"{what} is {name}, which is not of {', '.join(registries)}."
-    for what, name in _of_charts(args, unknowns):
-        if not f"{name}/".startswith(allowed):
+    for what, name, whole in chain(_of_pods(args, unknowns), _of_charts(args, unknowns)):
+        if not whole.startswith(allowed):
             yield f"{what} is {name}, which is not of {', '.join(registries)}."
 
 
-def _of_pods(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[tuple[str, str]]:
+def _of_pods(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named]:
     for pods in pods_of(args.resource_type, args.props, unknowns):
         for kind, index in containers_of(pods):
             with unknowns.deferred():
                 container = mapping(pods[kind][index])
-                # Without the version or the digest.
-                name = str(container.get("image") or "").partition("@")[0]
-                yield f"The image of the container {container.get('name')}", name
+                # A patch can leave the image out.
+                if image := str(container.get("image") or ""):
+                    yield (
+                        f"The image of the container {container.get('name')}",
+                        image,
+                        _whole(image),
+                    )
 
 
-def _of_charts(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[tuple[str, str]]:
+def _of_charts(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named]:
     if kind_of(args.resource_type) in ("Release", "Chart"):
         with unknowns.deferred():
             yield from _named(mapping(args.props.get("values")), "values")
 
 
-def _named(values: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+def _named(values: Mapping[str, Any], path: str) -> Iterator[Named]:
     for key in values:
         value, place = values[key], f"{path}.{key}"
         if isinstance(value, Mapping):
             yield from _named(value, place)
         elif key in _PLACES and isinstance(value, str) and (key != "image" or "/" in value):
-            yield place, value
+            yield place, value, f"{value}/"
 
 
 def _whole(name: str) -> str:

@@ -35,11 +35,18 @@ def test_levels_and_settings_take_the_place_of_the_packs_own() -> None:
     [
         ({"no-such-rule": "mandatory"}, "the pack has no rule no-such-rule"),
         ({"required-tags": {"tag": ["a"]}}, "required-tags has no setting tag"),
+        ({"required-tags": "strict"}, "required-tags: strict is no level"),
+        (["required-tags"], "it is not an object with rules as keys"),
     ],
 )
-def test_a_wrong_name_is_refused(wrong: object, words: str) -> None:
+def test_what_is_wrong_is_refused(wrong: object, words: str) -> None:
     with pytest.raises(organization.OrganizationError, match=words):
         organization.inherit(copy.deepcopy(RULES), json.dumps(wrong))
+
+
+def test_what_is_no_json_is_refused() -> None:
+    with pytest.raises(organization.OrganizationError, match="it is not valid JSON"):
+        organization.inherit((), "{")
 
 
 @pytest.mark.engine

@@ -47,3 +47,13 @@ def test_values_of_charts_are_judged_too(values: dict[str, Any], place: str) -> 
     assert place in found
     fine = Resource(type=RELEASE, properties={"chart": "gpu-operator", "values": OPERATOR})
     assert not findings(gpu_software_images, fine, config=ALLOWED)
+
+
+def test_a_container_without_an_image_is_no_finding() -> None:
+    """A patch leaves the image out: it was found to be of Docker Hub."""
+    pods = {"spec": {"containers": [{"name": "plugin"}]}}
+    patch = Resource(
+        type="kubernetes:apps/v1:DaemonSetPatch", properties={"spec": {"template": pods}}
+    )
+    only = {"registries": ["mcr.microsoft.com"]}
+    assert not findings(gpu_software_images, patch, config=only)
