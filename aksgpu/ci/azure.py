@@ -162,7 +162,8 @@ def _answers(
     """Asks each service; gives the role that this takes, on what, and the status of the answer."""
     writes = identity == "deploy"
     role = "Contributor" if writes else "Reader"
-    yield role, "the stack's resource group", _group(environment["AZURE_SUBSCRIPTION_ID"], token)
+    scope = "the subscription" if identity == "preview" else "the stack's resource group"
+    yield role, scope, _group(environment["AZURE_SUBSCRIPTION_ID"], token)
     backend = environment["PULUMI_BACKEND_URL"]
     status = _state(backend, writes, token)
     role = f"Storage Blob Data {'Contributor' if writes else 'Reader'}"

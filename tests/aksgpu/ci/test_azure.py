@@ -189,6 +189,15 @@ def test_a_missing_role_is_named_before_the_command_runs(
     assert words in line
 
 
+def test_the_identity_of_pull_requests_reads_the_whole_subscription(
+    job: dict[str, str], cloud: Azure, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Its message asked for a role on the group of one stack; a change can have any stack."""
+    cloud.statuses["management.azure.com"] = 403
+    assert azure.main(["preview", "true"], job) == 2
+    assert "the role Reader on the subscription." in capfd.readouterr().out
+
+
 def test_an_identity_that_sees_no_group_lacks_its_role(
     job: dict[str, str], cloud: Azure, capfd: pytest.CaptureFixture[str]
 ) -> None:
