@@ -8,6 +8,7 @@ from rich.console import Console
 
 from aksgpu.outcome import Cause
 from aksgpu.rehearsal_stage import rehearsal_home
+from aksgpu.rehearse import stored_only
 from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import ReportTable, print_json, print_result, table
 from engine import ensure_kubernetes
@@ -130,6 +131,8 @@ def _show(home: Path, status: Status, console: Console) -> None:
         for cluster in status.clusters:
             _add_rows(pools, cluster)
         console.print(pools)
+        if not_simulated := stored_only.in_words(status.clusters):
+            console.print(not_simulated, soft_wrap=True, markup=False, highlight=False)
 
 
 def _add_rows(pools: ReportTable, cluster: Mapping[str, Any]) -> None:

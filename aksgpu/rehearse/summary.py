@@ -11,14 +11,14 @@ from aksgpu.outcome import StoppedError
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import price_list_url
 from aksgpu.rehearsal_stage import Stage
-from aksgpu.rehearse import inventory
+from aksgpu.rehearse import inventory, stored_only
 from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.state import State
 from aksgpu.report import print_next
 from aksgpu.review.costs import PriceSource, costs
 from aksgpu.review.wording import money
 from engine.progress import Progress, to_stderr
-from rehearsal.cloud import Cloud
+from rehearsal.cloud import Cloud, status_of
 
 # The cost is not worth a long wait.
 _PRICE_SECONDS = 5.0
@@ -52,6 +52,8 @@ def show(
     cost = _cost(stage.cloud, planned)
     console.print()
     console.print(inventory.as_table(f"The stack {stack} on the rehearsal cloud", rows))
+    if not_simulated := stored_only.in_words(status_of(stage.cloud.home).clusters):
+        console.print(Text(not_simulated))
     console.print()
     has_problem = checked.verdict.is_problem
     if not has_problem:

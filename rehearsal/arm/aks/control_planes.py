@@ -8,7 +8,7 @@ from catalogue import networks
 from catalogue.device_plugin import PREFIX
 from catalogue.nodes import has_managed_gpus
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, clusters, pools, sign_in
+from rehearsal.arm.aks import admission, clusters, pools, sign_in, unplayed
 from rehearsal.arm.compute.usages import ALLOCATED
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Json
@@ -217,12 +217,15 @@ class FleetControlPlanes:
         ]
 
     def _overview(self, cluster: Resource, health: Health | None) -> Json:
+        inside = pools.cluster_pools(self._store, cluster)
+        first_pool = inside[0].properties if inside else {}
         return {
             "name": cluster.name,
             "group": cluster.id.split("/")[4],
             "provisioningState": cluster.state,
             "controlPlane": health.state.lower() if health else "none",
             "reason": health.reason if health else None,
+            "storedOnly": unplayed.of_cluster(cluster, first_pool),
             "pools": [
                 {
                     "name": pool.name,
@@ -230,8 +233,9 @@ class FleetControlPlanes:
                     "nodes": len(nodes := self.nodes(cluster, pool)),
                     "ready": sum(map(is_ready, nodes)),
                     "gpus": sum(map(_gpus, nodes)),
+                    "storedOnly": unplayed.of_pool(pool, cluster),
                 }
-                for pool in pools.cluster_pools(self._store, cluster)
+                for pool in inside
             ],
         }
 

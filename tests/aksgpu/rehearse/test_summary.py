@@ -13,6 +13,13 @@ from aksgpu.outcome import Cause, Finding
 from aksgpu.rehearse import summary
 from aksgpu.report import ReportConsole
 
+CLUSTERS = [
+    {
+        "name": "aks",
+        "storedOnly": ["autoScalerProfile"],
+        "pools": [{"name": "gpu", "storedOnly": []}],
+    }
+]
 MISSING = Finding(Cause.NODES_MISSING, "pool gpu: the pool has no nodes", "start the pool")
 
 
@@ -20,6 +27,7 @@ MISSING = Finding(Cause.NODES_MISSING, "pool gpu: the pool has no nodes", "start
 def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("aksgpu.rehearse.inventory.resources", lambda *_: [])
     monkeypatch.setattr(summary, "_cost", lambda *_: "1 USD an hour")
+    monkeypatch.setattr(summary, "status_of", lambda _: SimpleNamespace(clusters=CLUSTERS))
     monkeypatch.setattr(
         summary, "of_resources", lambda *_: SimpleNamespace(kubeconfig=None, environment={})
     )
@@ -27,7 +35,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
     def shown(checked: Examination) -> tuple[int, list[str]]:
         monkeypatch.setattr(summary, "examine_cluster", lambda *_: checked)
         stage = SimpleNamespace(
-            cloud=SimpleNamespace(request_log=Path("requests.jsonl")),
+            cloud=SimpleNamespace(request_log=Path("requests.jsonl"), home=Path("home")),
             pulumi=lambda: SimpleNamespace(environment={}),
         )
         page = io.StringIO()
@@ -56,6 +64,7 @@ def test_a_problem_stands_last_without_the_log_of_a_good_job(screen: Any) -> Non
     code, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=True)))
     assert code == 1
     assert lines[-2:] == ["nodes-missing: pool gpu: the pool has no nodes", "  -> start the pool"]
+    assert "Stored, not simulated: autoScalerProfile of cluster aks." in lines
     assert not any("Step" in line or "look at the cluster" in line for line in lines)
 
 

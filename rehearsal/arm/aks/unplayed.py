@@ -1,0 +1,92 @@
+"""Which properties are stored and come back, but change nothing in the rehearsal."""
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+
+from catalogue.shapes import at
+from rehearsal.arm.aks import defaults, fields, filling
+from rehearsal.arm.request import Json
+from rehearsal.arm.state import Resource
+
+# The properties with an effect: on nodes and pods, on who signs in, on what is admitted. A section
+# stands for all that it contains. Names and tags have no effect in Azure either.
+PLAYED: Mapping[str, tuple[str, ...]] = {
+    "cluster": (
+        *("aadProfile", "agentPoolProfiles", "disableLocalAccounts", "dnsPrefix"),
+        *("fqdnSubdomain", "kubernetesVersion", "networkProfile.podCidr"),
+        *("networkProfile.podCidrs", "networkProfile.serviceCidr", "networkProfile.serviceCidrs"),
+        *("nodeResourceGroup", "supportPlan"),
+    ),
+    "pool": (
+        *("availabilityZones", "capacityReservationGroupID", "count", "enableAutoScaling"),
+        *("gpuInstanceProfile", "gpuProfile", "maxCount", "maxPods", "minCount", "mode", "name"),
+        *("nodeLabels", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "osType"),
+        *("powerState", "scaleSetPriority", "tags", "type", "upgradeSettings.maxSurge"),
+        *("upgradeSettings.drainTimeoutInMinutes", "upgradeSettings.maxUnavailable", "vmSize"),
+    ),
+}
+# What a PUT leaves out differs little between API versions.
+_API_VERSION = "2025-09-01"
+_SERVER_MADE = frozenset(
+    [*fields.names(fields.CLUSTER, fields.SERVERS), *fields.names(fields.POOL, fields.SERVERS)]
+    + [*defaults.SERVER_MADE, "networkProfile.loadBalancerProfile.effectiveOutboundIPs"]
+    + ["oidcIssuerProfile.issuerURL"]
+)
+
+
+def of_cluster(cluster: Resource, first_pool: Json) -> list[str]:
+    """Returns the paths of a cluster's properties that are stored only, in alphabetical order."""
+    place = (cluster.name, cluster.id.split("/")[4], cluster.location)
+    return _stored_only(
+        "cluster",
+        cluster.properties,
+        lambda sent: defaults.cluster(sent, None, place, _API_VERSION, first_pool),
+    )
+
+
+def of_pool(pool: Resource, cluster: Resource) -> list[str]:
+    """Returns the paths of a pool's properties that are stored only, in alphabetical order."""
+    return _stored_only(
+        "pool",
+        pool.properties,
+        lambda sent: defaults.pool(sent, None, cluster.properties, _API_VERSION),
+    )
+
+
+def _stored_only(resource: str, properties: Json, fill: Callable[[Json], Json]) -> list[str]:
+    """Returns what is not played, and has another value than AKS fills in."""
+
+    def is_filled_in(path: str) -> bool:
+        rest = deepcopy(properties)
+        filling.remove_value(rest, path)
+        return bool(at(fill(rest), path) == at(properties, path))
+
+    bare = fill(_played(resource, properties))
+    different = sorted(_differences(properties, bare, resource))
+    return [path for path in different if not is_filled_in(path)]
+
+
+def _played(resource: str, properties: Json) -> Json:
+    """Returns the part of the properties that the rehearsal plays."""
+    played: Json = {}
+    for path in PLAYED[resource]:
+        value = at(properties, path)
+        if value is not None:
+            filling.set_value(played, path, value)
+    return played
+
+
+def _differences(actual: Json, bare: Json, resource: str, above: str = "") -> Iterator[str]:
+    """Yields the paths that are not played and have another value than after a bare PUT."""
+    for name, value in actual.items():
+        path, default = f"{above}{name}", bare.get(name)
+        if value == default or path in PLAYED[resource] or path in _SERVER_MADE:
+            continue
+        if isinstance(value, dict) and (isinstance(default, dict) or _is_above(path, resource)):
+            yield from _differences(value, default or {}, resource, f"{path}.")
+        else:
+            yield path
+
+
+def _is_above(path: str, resource: str) -> bool:
+    return any(each.startswith(f"{path}.") for each in PLAYED[resource])

@@ -1,0 +1,60 @@
+"""What the rehearsal does not play is stored, comes back, and is said."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from aksgpu.rehearse import stored_only
+from rehearsal import cloud
+from rehearsal.arm.aks import fields, unplayed
+from tests.rehearsal.conftest import API_VERSION, Azure
+
+V = f"?api-version={API_VERSION}"
+BARE = {"vmSize": "Standard_NC4as_T4_v3", "count": 0}
+
+
+def test_a_stored_property_is_told_by_its_owner(
+    start_cloud: Callable[..., Any], azure_of: Callable[..., Azure]
+) -> None:
+    """A kubelet setting came back, and nobody was told that no kubelet of the rehearsal has it."""
+    running = start_cloud()
+    azure = azure_of(running)
+    cluster = azure.cluster_in("eastus")
+    private = azure.call("GET", f"{cluster}{V}").body
+    private["properties"]["autoScalerProfile"] = {"expander": "priority"}
+    assert azure.call("PUT", f"{cluster}{V}", private).status == 200
+    pools = {
+        "bare": BARE,
+        "one": BARE | {"kubeletConfig": {"cpuManagerPolicy": "static"}, "osDiskType": "Ephemeral"},
+        "two": BARE | {"kubeletConfig": {"cpuManagerPolicy": "static"}, "nodeLabels": {"a": "b"}},
+    }
+    for name, properties in pools.items():
+        azure.wait(
+            f"{cluster}{V}",
+            lambda reply: reply.body["properties"]["provisioningState"] != "Updating",
+        )
+        path = f"{cluster}/agentPools/{name}{V}"
+        assert azure.call("PUT", path, {"properties": properties}).status == 201
+        azure.wait(path, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
+    [told] = cloud.status_of(running.home).clusters
+    assert told["storedOnly"] == ["autoScalerProfile"]
+    assert {pool["name"]: pool["storedOnly"] for pool in told["pools"]} == {
+        "system": [],
+        "bare": [],
+        "one": ["kubeletConfig"],
+        "two": ["kubeletConfig"],
+    }
+    assert stored_only.in_words([told]) == (
+        "Stored, not simulated: autoScalerProfile of cluster cluster; kubeletConfig of one and two."
+    )
+
+
+def test_nothing_is_said_where_all_is_played() -> None:
+    assert stored_only.in_words([{"name": "a", "storedOnly": [], "pools": []}]) == ""
+
+
+@pytest.mark.parametrize("resource", ["cluster", "pool"])
+def test_what_is_played_is_a_property_of_aks(resource: str) -> None:
+    known = {path.removeprefix("properties.") for path in fields.lifetimes(resource)}
+    assert [path for path in unplayed.PLAYED[resource] if path not in known | {"name"}] == []
