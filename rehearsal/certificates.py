@@ -2,12 +2,11 @@
 
 import datetime
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -64,29 +63,6 @@ def subject(common_name: str, organization: str = "") -> x509.Name:
     if organization:
         names.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
     return x509.Name(names)
-
-
-def load_pair(certificate: Path, key: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """Returns a certificate and its key. Raises ValueError if they are invalid or do not match."""
-    loaded = serialization.load_pem_private_key(key.read_bytes(), None)
-    leaf = x509.load_pem_x509_certificate(certificate.read_bytes())
-    if not isinstance(loaded, ec.EllipticCurvePrivateKey):
-        raise ValueError(f"{key} is not an elliptic-curve key.")  # noqa: TRY004 (one kind of error)
-    if loaded.public_key() != leaf.public_key():
-        raise ValueError(f"{key} is not the key of {certificate}.")
-    return leaf, loaded
-
-
-def are_intact(authority: Path, pairs: Iterable[tuple[Path, Path]]) -> bool:
-    """Whether certificates and their keys are there, and are of an authority."""
-    try:
-        issuer = x509.load_pem_x509_certificate(authority.read_bytes())
-        for certificate, key in pairs:
-            leaf, _ = load_pair(certificate, key)
-            leaf.verify_directly_issued_by(issuer)
-    except (OSError, ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
-        return False
-    return True
 
 
 def write_certificate(path: Path, certificate: x509.Certificate) -> None:

@@ -23,7 +23,15 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from catalogue.today import TODAY_VARIABLE
-from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, Principal, ServerRecord
+from rehearsal.arm.home import (
+    DAMAGED,
+    OVERVIEW,
+    PRESENCE,
+    DamagedError,
+    Home,
+    Principal,
+    ServerRecord,
+)
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.memory import used
@@ -182,7 +190,8 @@ def start(
     `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it, clusters get
     control planes, and the existing clusters are back when this returns. Waits for a server or a
     control plane that is still starting. Restarts a server that runs with other options; its state
-    is kept. Raises CloudError if the server runs in another era.
+    is kept. Begins again where a file is damaged, and says so. Raises CloudError if the server runs
+    in another era.
     """
     refuse_other_systems()
     files = Home(home.resolve())
@@ -197,6 +206,9 @@ def start(
                 return _launch(files, lock, options)
             if cloud := _reusable(files, options, say):
                 return cloud
+        except DamagedError as error:
+            say(f"{error}: the rehearsal begins again, with an empty cloud.")
+            _throw_away(files)
         except OSError as error:
             # Another process may remove the home at this moment.
             is_removed = isinstance(error, FileNotFoundError) and error.filename is not None
@@ -305,6 +317,11 @@ class Status:
     # What is wrong with faults.json and offers.json.
     complaints: list[str]
 
+    @property
+    def dead_clusters(self) -> list[str]:
+        """The clusters whose control planes do not start."""
+        return [each["name"] for each in self.clusters if each["controlPlane"] == "failed"]
+
 
 def status_of(home: Path) -> Status:
     """Returns the status of the cloud in a home. Starts and changes nothing."""
@@ -373,6 +390,16 @@ def empty(home: Path) -> None:
             _clear(files.kubernetes)
     except OSError as error:
         raise CloudError(f"{files.path} cannot be emptied: {error}") from error
+
+
+def _throw_away(files: Home) -> None:
+    """Removes all of a home but what its user has written."""
+    with _taken_over(files):
+        for path in files.path.iterdir():
+            if path.is_dir():
+                _clear(path)
+            elif path not in (files.faults, files.offers, files.era, files.server_lock):
+                path.unlink(missing_ok=True)
 
 
 def going_of(home: Path) -> Path:
@@ -480,6 +507,8 @@ def _wait_for_answer(files: Home, process: "subprocess.Popen[bytes]", log_start:
     """Waits until a new server answers; raises CloudError with the end of its log otherwise."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
+        if process.poll() == DAMAGED:
+            raise DamagedError(_log_tail(files, log_start).splitlines()[-1])
         if process.poll() is not None:
             raise CloudError(
                 f"The rehearsal's server ended while it started.\n{_log_tail(files, log_start)}"

@@ -27,7 +27,7 @@ from aksgpu.report import finding_text, print_next, print_result
 from catalogue.valid_pools import OPERATOR
 from engine.helm import ensure_helm
 from engine.progress import to_stderr
-from rehearsal.cloud import empty, find
+from rehearsal.cloud import empty, find, status_of
 from rehearsal.files import log_length
 
 
@@ -45,9 +45,13 @@ def rehearse(stack: str, console: Console) -> int:
     stage.project.write_stack(stack)
     pulumi = stage.pulumi()
     before = state.read_or_init(pulumi, stack)
-    is_locked, is_unsettled = stage.project.has_locks(stack), _unsettled(stage).exists()
-    if before.is_unfinished or is_locked or is_unsettled:
-        stage = _begin_again(stage, stack)
+    is_killed = before.is_unfinished or stage.project.has_locks(stack) or _unsettled(stage).exists()
+    dead = status_of(stage.project.home).dead_clusters
+    if is_killed or dead:
+        reason = (
+            "An earlier update was killed" if is_killed else f"Cluster {dead[0]} does not start"
+        )
+        stage = _begin_again(stage, stack, reason)
         pulumi = stage.pulumi()
         before = state.read_or_init(pulumi, stack)
     from aksgpu.rehearse import inventory  # noqa: PLC0415 (as above)
@@ -100,11 +104,11 @@ def print_earlier_environment() -> int:
     return 0
 
 
-def _begin_again(stage: Stage, stack: str) -> Stage:
-    """Throws away what a killed update has left half done: a rehearsal costs a minute."""
+def _begin_again(stage: Stage, stack: str, reason: str) -> Stage:
+    """Throws away what is half done or damaged: a rehearsal costs a minute."""
     if findings := locked_stacks(stage.project.state):
         raise StoppedError(*findings)
-    to_stderr("An earlier update was killed: the rehearsal begins again, with an empty cloud.")
+    to_stderr(f"{reason}: the rehearsal begins again, with an empty cloud.")
     empty(stage.project.home)
     stage.project.remove_state()
     _unsettled(stage).unlink(missing_ok=True)

@@ -59,7 +59,7 @@ def start(console: Console) -> int:
     if home := _home():
         binaries = ensure_kubernetes(to_stderr).folder
         start_cloud(home, kubernetes=binaries, say=to_stderr)
-        if _is_failed(status_of(home)):
+        if status_of(home).dead_clusters:
             to_stderr("A control plane is dead: restarting the server and its clusters.")
             stop_cloud(home)
             start_cloud(home, kubernetes=binaries, say=to_stderr)
@@ -72,14 +72,10 @@ def _home() -> Path | None:
     return home if home.exists() else None
 
 
-def _is_failed(status: Status) -> bool:
-    return any(cluster["controlPlane"] == "failed" for cluster in status.clusters)
-
-
 def _cause(status: Status | None) -> Cause:
     if status and status.server == "silent":
         return Cause.REHEARSAL_UNAVAILABLE
-    return Cause.CLUSTER_DOWN if status and _is_failed(status) else Cause.FINE
+    return Cause.CLUSTER_DOWN if status and status.dead_clusters else Cause.FINE
 
 
 def _next_step(status: Status | None) -> str:
@@ -89,7 +85,7 @@ def _next_step(status: Status | None) -> str:
         return (
             "Next: run this again in a minute; if the server still does not answer, `aksgpu stop`."
         )
-    if _is_failed(status):
+    if status.dead_clusters:
         return "Next: `aksgpu start` restarts the dead control plane."
     if status.server == "stopped":
         return "Next: `aksgpu start` starts it again; `make rehearse-down` removes it."

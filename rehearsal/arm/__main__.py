@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import contextlib
 import datetime
 import os
 import signal
@@ -12,20 +11,27 @@ import uuid
 from pathlib import Path
 
 from rehearsal.arm import loaded_stand_ins, server, tls
-from rehearsal.arm.home import Home, OtherEraError, ServerRecord, settle_era
+from rehearsal.arm.home import (
+    DAMAGED,
+    DamagedError,
+    Home,
+    OtherEraError,
+    ServerRecord,
+    settle_era,
+)
 from rehearsal.certificates import HOSTNAME
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import bound_log, read_json, read_record
+from rehearsal.files import bound_log, log_line, read_json
 from rehearsal.server_lock import ServerLock
 
-# How often the server checks its lock, its record and its logs.
+# How often the server checks its lock and its logs.
 UPKEEP_SECONDS = 2.0
 # Another process may hold the lock for a moment, only to check it.
 LOCK_SECONDS = 1.0
 
 
-def main() -> str | None:
+def main() -> str | int | None:
     """Runs the server until it is signalled. Returns an error message if it could not start."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.arm", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="the folder of this cloud's state")
@@ -56,6 +62,9 @@ def main() -> str | None:
         asyncio.run(run(home, lock, arguments.port, options))
     except OtherEraError as error:
         return str(error)
+    except DamagedError as error:
+        log_line(str(error))
+        return DAMAGED
     except (OSError, sqlite3.OperationalError) as error:
         return f"{home.path} cannot be used: {error}"
     return None
@@ -92,12 +101,9 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
         await asyncio.wait((start, stand_ins))
         return
     runner = start.result()
+    record.write(home)
     # Once its home is deleted, nobody can find this server any more: it ends.
     while not ended.is_set() and lock.is_in_place():
-        # Disk errors are reported by the requests that fail because of them.
-        with contextlib.suppress(OSError):
-            if read_record(home.server, ServerRecord) != record:
-                record.write(home)
         for log in (home.server_log, home.stand_ins_log, *home.kubernetes.glob("*/logs/*.log")):
             bound_log(log)
         await asyncio.wait((end,), timeout=UPKEEP_SECONDS)

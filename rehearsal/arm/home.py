@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import log_line, read_record, write_json, write_whole
+from rehearsal.files import read_record, write_json, write_whole
 
 # The path at which a server identifies itself: a pid by itself proves nothing.
 PRESENCE = "/rehearsal"
@@ -61,7 +61,7 @@ class ServerRecord(BaseModel):
     instance: str
     era: Era = Era.TODAY
     time_scale: float = 1.0
-    # Records of older versions have no fingerprint.
+    # The fingerprint of the server's code.
     code: str = ""
     kubernetes: str | None = None
 
@@ -81,22 +81,25 @@ class Principal:
     client_secret: str = field(repr=False)
 
 
-def load_principal(home: Home, subscription: str | None = None) -> Principal:
-    """Returns the service principal of this home; creates it at the first start.
+# The exit code of a server with a DamagedError, whose text ends its log.
+DAMAGED = 3
 
-    `subscription` is the subscription id of the stored resources, if there are any.
-    """
-    stored = read_record(home.principal, Principal)
-    if stored is not None:
-        return stored
+
+class DamagedError(Exception):
+    """A file of a home cannot be used. Nothing repairs it: the rehearsal begins again."""
+
+
+def load_principal(home: Home) -> Principal:
+    """Returns the service principal of this home; creates it at the first start."""
     if home.principal.exists():
-        log_line(
-            f"{home.principal.name} is damaged and is created again: clients must sign in again."
-        )
+        stored = read_record(home.principal, Principal)
+        if stored is None:
+            raise DamagedError(f"{home.principal.name} is damaged")
+        return stored
     principal = Principal(
         tenant=TENANT,
         directory=str(uuid.uuid4()),
-        subscription=subscription or str(uuid.uuid4()),
+        subscription=str(uuid.uuid4()),
         client_id=str(uuid.uuid4()),
         object_id=str(uuid.uuid4()),
         # Hex does not begin with a dash, which `az login --password` would take for an option.

@@ -60,7 +60,7 @@ def listen(preferred: object) -> socket.socket:
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
     store, request_log = open_store(home.database), RequestLog(home.request_log)
-    principal, issuer = load_principal(home, store.subscription()), tokens.load(home)
+    principal, issuer = load_principal(home), tokens.load(home)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, OfferScript, OfferScript())
     faults = FaultScript(home.faults, lambda: operations.release_held(store))

@@ -5,13 +5,13 @@ import sqlite3
 import uuid
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from catalogue import aks_types
-from rehearsal.files import log_line
+from rehearsal.arm.home import DamagedError
 
 # What decides how resources are stored; this code only reads what was stored by the same.
 _TABLES = (
@@ -114,11 +114,6 @@ class Store:
     def rows(self, statement: str, *values: object) -> list[sqlite3.Row]:
         return self._database.execute(statement, values).fetchall()
 
-    def subscription(self) -> str | None:
-        """Returns the subscription id of the stored resources; None if there are none."""
-        ids = (str(row["id"]).split("/") for row in self.rows("SELECT id FROM resources LIMIT 1"))
-        return next((parts[2] for parts in ids if parts[1:2] == ["subscriptions"]), None)
-
     def find(self, resource_id: str) -> Resource | None:
         return next(iter(self._resources("key = ?", resource_id.lower())), None)
 
@@ -180,34 +175,23 @@ def _resource(row: sqlite3.Row) -> Resource:
 
 
 def open_store(path: Path) -> Store:
-    """Opens the stored state; one that is damaged, or of other code, is set aside."""
-    if reason := _why_unusable(path):
-        aside = path.with_name(f"{path.name}.aside")
-        path.replace(aside)
-        for rest in ("-wal", "-shm"):
-            path.with_name(path.name + rest).unlink(missing_ok=True)
-        log_line(f"{path} {reason}. It is renamed to {aside.name}, and the cloud starts empty.")
+    """Opens the stored state. Raises DamagedError if it is damaged, or of other code."""
     is_new = not path.exists()
-    store = Store(path)
-    if is_new:
-        store.rows(f"PRAGMA user_version = {_stamp()}")
-    return store
-
-
-def _why_unusable(path: Path) -> str | None:
-    if not path.exists():
-        return None
     try:
-        with closing(Store(path)) as store:
-            [[found]] = store.rows("PRAGMA quick_check")[:1]
-            [[stamp]] = store.rows("PRAGMA user_version")
+        store = Store(path)
+        if is_new:
+            store.rows(f"PRAGMA user_version = {_stamp()}")
+        [[found]] = store.rows("PRAGMA quick_check")[:1]
+        [[stamp]] = store.rows("PRAGMA user_version")
     except sqlite3.OperationalError:
         raise  # Not damage: a folder in its place, or a full disk.
     except sqlite3.DatabaseError as error:
-        return f"is damaged: {error}"
+        raise DamagedError(f"{path.name} is damaged: {error}") from error
     if found != "ok":
-        return f"is damaged: {found}"
-    return None if stamp == _stamp() else "was written by another version of aks-gpu"
+        raise DamagedError(f"{path.name} is damaged: {found}")
+    if stamp != _stamp():
+        raise DamagedError(f"{path.name} was written by another version of aks-gpu")
+    return store
 
 
 def _stamp() -> int:

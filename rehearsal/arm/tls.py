@@ -6,34 +6,28 @@ from pathlib import Path
 
 import certifi
 
-from rehearsal.arm.home import Home
-from rehearsal.certificates import (
-    HOSTNAME,
-    Authority,
-    are_intact,
-    subject,
-    write_certificate,
-    write_key,
-)
-from rehearsal.files import log_line, write_whole
+from rehearsal.arm.home import DamagedError, Home
+from rehearsal.certificates import HOSTNAME, Authority, subject, write_certificate, write_key
+from rehearsal.files import write_whole
 
 
 def prepare(home: Home) -> ssl.SSLContext:
     """Returns the TLS context of the server; creates its certificates if they are not there."""
-    own = home.server_certificate, home.server_key
-    if not are_intact(home.ca_certificate, [own]):
-        if home.ca_certificate.exists():
-            log_line("The server's certificates are damaged and are created again.")
+    if not home.ca_certificate.exists():
         authority = Authority.create(f"aks-gpu rehearsal {os.urandom(4).hex()}")
         certificate, key = authority.issue(subject(HOSTNAME), hosts=[HOSTNAME])
         write_key(home.server_key, key)
         write_certificate(home.server_certificate, certificate)
-        # The authority's key is not stored: it issues no more.
+        # Written last, as the sign that all are there. Its key is not stored: it issues no more.
         write_certificate(home.ca_certificate, authority.certificate)
-    _write_bundle(home)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(*own)
+    try:
+        context.load_cert_chain(home.server_certificate, home.server_key)
+        context.load_verify_locations(home.ca_certificate)
+    except OSError as error:
+        raise DamagedError("a certificate of the server is damaged") from error
+    _write_bundle(home)
     return context
 
 

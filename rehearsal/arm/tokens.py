@@ -7,15 +7,13 @@ import uuid
 from typing import Any
 
 import jwt
-from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
 from rehearsal.arm import errors
-from rehearsal.arm.home import Home, Principal
+from rehearsal.arm.home import DamagedError, Home, Principal
 from rehearsal.certificates import write_key
-from rehearsal.files import log_line
 
 LIFETIME = 3600
 ALGORITHM = "RS256"
@@ -89,13 +87,11 @@ def load(home: Home) -> Issuer:
     if home.token_key.exists():
         try:
             key = serialization.load_pem_private_key(home.token_key.read_bytes(), None)
-            if isinstance(key, rsa.RSAPrivateKey):
-                return Issuer(key)
-        except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
-            pass
-        log_line(
-            f"{home.token_key.name} is damaged and is created again: clients must sign in again."
-        )
+        except ValueError:
+            key = None
+        if not isinstance(key, rsa.RSAPrivateKey):
+            raise DamagedError(f"{home.token_key.name} is damaged")
+        return Issuer(key)
     new_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     write_key(home.token_key, new_key)
     return Issuer(new_key)

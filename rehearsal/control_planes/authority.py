@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -11,12 +10,11 @@ from kube.kubeconfig import Files
 from rehearsal.certificates import (
     HOSTNAME,
     Authority,
-    are_intact,
     subject,
     write_certificate,
     write_key,
 )
-from rehearsal.files import log_line, write_whole
+from rehearsal.files import write_whole
 
 # The group of Kubernetes' superusers.
 ADMINISTRATORS = "system:masters"
@@ -61,21 +59,12 @@ class Certificates:
 
 
 def prepare(folder: Path) -> Certificates:
-    """Returns the certificates of a cluster; creates them unless it has valid ones."""
+    """Returns the certificates of a cluster; creates them for a new one."""
     files = Certificates(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    # Tokens that were issued before stay valid.
-    if not _is_pair(files.signing_public, files.signing_key):
-        _create_signing_key(files)
     if files.authority.exists():
-        if are_intact(
-            files.authority, [(files.certificate(who), files.key(who)) for who, *_ in IDENTITIES]
-        ):
-            return files
-        log_line(
-            f"The certificates in {folder} are damaged; they and its kubeconfig are created again."
-        )
-        files.authority.unlink()
+        return files
+    _create_signing_key(files)
     authority = Authority.create("aks-gpu rehearsal cluster")
     for who, name, group in IDENTITIES:
         certificate, key = authority.issue(
@@ -97,11 +86,3 @@ def _create_signing_key(files: Certificates) -> None:
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
     write_whole(files.signing_public, public)
-
-
-def _is_pair(public: Path, key: Path) -> bool:
-    try:
-        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
-        return loaded.public_key() == serialization.load_pem_public_key(public.read_bytes())
-    except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
-        return False

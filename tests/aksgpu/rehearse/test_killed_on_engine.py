@@ -1,4 +1,4 @@
-"""An update is killed: the next `make rehearse` begins again."""
+"""An update is killed, or a file is damaged: the next `make rehearse` begins again."""
 
 import os
 import signal
@@ -55,6 +55,17 @@ def test_a_killed_rehearsal_begins_again(newcomer: Newcomer, part: str) -> None:
     output = newcomer.run("rehearse", "--stack", "dev")
     assert "No changes" in output
     assert BEGINS_AGAIN not in output
+
+
+def test_a_rehearsal_with_a_damaged_cluster_begins_again(newcomer: Newcomer) -> None:
+    """The next command waited for its control plane, and ended in errors of Kubernetes."""
+    newcomer.run("rehearse", "--stack", "dev")
+    cloud.stop(newcomer.home)
+    [data] = newcomer.home.glob("kubernetes/*/etcd/member/snap/db")
+    data.write_bytes(b"no database" * 10_000)
+    output = newcomer.run("rehearse", "--stack", "dev")
+    assert output.count("Cluster aks-gpu-dev does not start: the rehearsal begins again") == 1
+    assert "No changes" in newcomer.run("rehearse", "--stack", "dev")
 
 
 def test_a_killed_rehearsal_is_removed(newcomer: Newcomer) -> None:

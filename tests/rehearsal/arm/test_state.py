@@ -1,4 +1,4 @@
-"""The stored state of a cloud: used as it is, or set aside as a whole."""
+"""The stored state of a cloud: used as it is, or not at all."""
 
 import sqlite3
 from collections.abc import Callable
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal.arm.home import DamagedError
 from rehearsal.arm.state import open_store
-from tests.rehearsal.arm.in_process import GROUP, Arm
+from tests.rehearsal.arm.in_process import Arm
 
 
 def stored(path: Path) -> None:
@@ -37,24 +38,17 @@ def damaged(change: Callable[[bytes], bytes]) -> Callable[[Path], object]:
     ],
     ids=["another version", "another file", "a part", "zeros"],
 )
-def test_a_state_that_cannot_be_read_is_set_aside(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], change: Callable[[Path], object]
+def test_a_state_that_cannot_be_read_is_damaged(
+    tmp_path: Path, change: Callable[[Path], object]
 ) -> None:
-    """The server did not start, and only a removal of the whole folder helped."""
     path = tmp_path / "arm.sqlite"
     stored(path)
     change(path)
-    before = path.read_bytes()
-    with closing(open_store(path)) as store:
-        assert store.rows("SELECT * FROM resources") == []
-        assert Arm(store=store).call("GET", GROUP, None, "2025-04-01").status == 200
-    assert path.with_name("arm.sqlite.aside").read_bytes() == before
-    assert "the cloud starts empty" in capfd.readouterr().err
-    with closing(open_store(path)) as store:
-        assert len(store.rows("SELECT * FROM resources")) == 1
+    with pytest.raises(DamagedError, match=r"arm\.sqlite (is damaged: |was written by another)"):
+        open_store(path)
 
 
-def test_a_database_that_another_process_has_open_is_not_set_aside(tmp_path: Path) -> None:
+def test_a_database_that_another_process_has_open_is_not_damaged(tmp_path: Path) -> None:
     path = tmp_path / "arm.sqlite"
     stored(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
