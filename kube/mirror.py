@@ -2,6 +2,7 @@
 
 import asyncio
 
+from kube.backoff import Backoff
 from kube.client import EXPIRED, REQUEST_TIMEOUT, TOO_MANY_REQUESTS, ApiError, Client, Json
 
 # How long to wait before the list is read anew: twice as long each time that brings nothing.
@@ -20,7 +21,7 @@ class Mirror:
         self._objects: dict[str, Json] = {}
         # Up to where the watch has told of every change.
         self._version = 0
-        self._pause = _PAUSE_SECONDS
+        self._backoff = Backoff(_PAUSE_SECONDS, _LONGEST_PAUSE)
         self.filled = asyncio.Event()
 
     @property
@@ -50,8 +51,7 @@ class Mirror:
             except (AttributeError, LookupError, TypeError, ValueError):
                 # An answer that broke off, or is none of an API server's.
                 pass
-            await asyncio.sleep(self._pause)
-            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+            await asyncio.sleep(self._backoff.fail())
 
     async def _fill(self) -> None:
         listed = await self._client.get(self._path)
@@ -71,7 +71,7 @@ class Mirror:
             elif event["type"] != "BOOKMARK":
                 self.put(item)
             self._version = _version(item)
-            self._pause = _PAUSE_SECONDS
+            self._backoff.reset()
             if event["type"] != "BOOKMARK":
                 self._changed.set()
 

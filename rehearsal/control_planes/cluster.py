@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
+from kube.backoff import Backoff
 from kube.client import (
     APPLY,
     CONFLICT,
@@ -40,7 +41,6 @@ from rehearsal.control_planes.desired_state import (
     DesiredPool,
     Era,
     Refusal,
-    Source,
 )
 from rehearsal.control_planes.device_plugin import Outcome, Plugins, refused_request
 from rehearsal.control_planes.kubelet import Kubelet
@@ -73,8 +73,7 @@ class _Setback:
     wish: DesiredPool
     # The pool's last operation; a new one is tried at once.
     operation: str | None
-    pause: float
-    again: float
+    backoff: Backoff
 
     def is_of(self, pool: DesiredPool) -> bool:
         is_asked_anew = pool.operation not in (None, self.operation)
@@ -93,11 +92,19 @@ class Cluster:
     """A control plane that is ready, and the work on its nodes and pods."""
 
     def __init__(
-        self, plane: ControlPlane, api: Client, source: Source, era: Era, time_scale: float
+        self,
+        plane: ControlPlane,
+        api: Client,
+        desired: DesiredCluster,
+        resize: Callable[[str, int], None],
+        era: Era,
+        time_scale: float,
     ) -> None:
+        """`resize` is what the autoscaler decides: the new count of a pool, by its id."""
         self.plane = plane
         self._api = api
-        self._source = source
+        self._desired = desired
+        self._resize = resize
         self._era = era
         self._time_scale = time_scale
         self._pause = max(SHORTEST_PAUSE, min(1.0, time_scale) * PAUSE_SECONDS)
@@ -126,7 +133,13 @@ class Cluster:
         # By pod uid: why it could not be evicted.
         self._kept: dict[str, str] = {}
 
-    async def run(self, desired: Callable[[], DesiredCluster | None]) -> None:
+    def wants(self, desired: DesiredCluster) -> None:
+        """Takes over what is desired now."""
+        if desired != self._desired:
+            self._desired = desired
+            self.changed.set()
+
+    async def run(self) -> None:
         """Keeps the cluster in its desired state until the task is cancelled."""
         await self._kubelet.start()
         try:
@@ -140,14 +153,10 @@ class Cluster:
                     await mirror.filled.wait()
                 while True:
                     self.changed.clear()
-                    await self._attempt(self._look(desired))
+                    await self._attempt(self._step(self._desired))
                     await pause(self.changed, self._pause)
         finally:
             await self._kubelet.stop()
-
-    async def _look(self, desired: Callable[[], DesiredCluster | None]) -> None:
-        if cluster := desired():
-            await self._step(cluster)
 
     async def _step(self, cluster: DesiredCluster) -> None:
         """Does all work that is due; what fails is retried in the next step."""
@@ -194,7 +203,7 @@ class Cluster:
     async def _is_kept(self, cluster: DesiredCluster, pool: DesiredPool) -> bool:
         """Whether a pool has its desired state; refused changes are retried with longer pauses."""
         before = self._setbacks.get(pool.name)
-        if before and before.is_of(pool) and time.monotonic() < before.again:
+        if before and before.is_of(pool) and not before.backoff.is_due:
             return False
         try:
             is_done = await self._keep_nodes(cluster, pool)
@@ -240,16 +249,16 @@ class Cluster:
         )
 
     def _set_back(self, cluster: DesiredCluster, pool: DesiredPool, error: Exception) -> None:
-        before, pause = self._setbacks.get(pool.name), SETBACK_SECONDS
+        before, backoff = self._setbacks.get(pool.name), Backoff(SETBACK_SECONDS, LONGEST_SETBACK)
         if before and before.is_of(pool):
-            pause = min(before.pause * 2, LONGEST_SETBACK)
+            backoff = before.backoff
         else:
             is_refusal = isinstance(error, ApiError)
             reason = f"{error}\n" if is_refusal else "".join(traceback.format_exception(error))
             log_line(f"The pool {pool.name} of {cluster.name} cannot be changed: {reason}")
         operation = pool.operation or (before.operation if before else None)
-        again = time.monotonic() + pause
-        self._setbacks[pool.name] = _Setback(pool, operation, pause, again)
+        backoff.fail()
+        self._setbacks[pool.name] = _Setback(pool, operation, backoff)
         if pool.operation:
             self.refused[pool.operation] = Refusal("NodesRefused", str(error))
 
@@ -500,8 +509,8 @@ class Cluster:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
         state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
         count = self._autoscaler.count(state)
-        if count != pool.count and self._source.resize(pool.id, count):
-            self.changed.set()
+        if count != pool.count:
+            self._resize(pool.id, count)
 
     # -- the API server
 

@@ -8,10 +8,13 @@ import signal
 import socket
 import time
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import yaml
+
+from kube.backoff import Backoff
 from kube.client import ApiError, Client
 from kube.kubeconfig import Files, written
 from rehearsal.certificates import ADDRESS
@@ -31,8 +34,7 @@ LEAST_ROOM = 64
 # collections.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
 PORTS = ("etcd", "server")
-# The limit of etcd's content, far above that of a rehearsal: etcd drops its history by itself.
-ETCD_BYTES = 2 << 30
+PARTS = Path(__file__).with_name("parts.yaml")
 # The name of the webhook that reviews tokens.
 REVIEWER = "token-review"
 
@@ -111,117 +113,38 @@ def _hold(held: contextlib.ExitStack, port: int) -> int | None:
 
 
 def _commands(place: Place, pods: str, services: str) -> dict[str, list[str]]:
+    """Returns the arguments of each process."""
     files = place.certificates
-    certificate, key, authority = files.certificate("server"), files.key("server"), files.authority
-    # There is one instance of each controller.
-    worker = [
-        "--leader-elect=false",
-        "--secure-port=0",
-        "--kube-api-qps=200",
-        "--kube-api-burst=300",
-        "--profiling=false",
-    ]
+    names = {
+        "address": ADDRESS,
+        "authority": files.authority,
+        "certificate": files.certificate("server"),
+        "etcd": place.etcd,
+        "folder": place.folder,
+        "key": files.key("server"),
+        "pods": pods,
+        "port": place.ports["server"],
+        "services": services,
+        "signing_key": files.signing_key,
+        "signing_public": files.signing_public,
+    }
     return {
-        "etcd": [
-            "--name=etcd",
-            f"--data-dir={place.folder / 'etcd'}",
-            f"--listen-client-urls={place.etcd}",
-            f"--advertise-client-urls={place.etcd}",
-            # It has no peers, but has to listen for them.
-            f"--listen-peer-urls=https://{ADDRESS}:0",
-            *(
-                option
-                for whose in ("", "peer-")
-                for option in (
-                    f"--{whose}cert-file={certificate}",
-                    f"--{whose}key-file={key}",
-                    f"--{whose}trusted-ca-file={authority}",
-                    f"--{whose}client-cert-auth",
-                )
-            ),
-            # Written data survives a killed etcd in any case. Safety against a loss of power is not
-            # worth the time in a rehearsal.
-            "--unsafe-no-fsync",
-            "--snapshot-count=5000",
-            "--auto-compaction-mode=revision",
-            "--auto-compaction-retention=1000",
-            f"--quota-backend-bytes={ETCD_BYTES}",
-            "--log-level=warn",
-        ],
-        "kube-apiserver": [
-            f"--etcd-servers={place.etcd}",
-            f"--etcd-cafile={authority}",
-            f"--etcd-certfile={certificate}",
-            f"--etcd-keyfile={key}",
-            f"--bind-address={ADDRESS}",
-            f"--advertise-address={ADDRESS}",
-            # A loopback address may not be an endpoint of the service `kubernetes`.
-            "--endpoint-reconciler-type=none",
-            f"--secure-port={place.ports['server']}",
-            f"--tls-cert-file={certificate}",
-            f"--tls-private-key-file={key}",
-            f"--client-ca-file={authority}",
-            f"--kubelet-client-certificate={certificate}",
-            f"--kubelet-client-key={key}",
-            f"--kubelet-certificate-authority={authority}",
-            # Nodes have addresses like on AKS, but all their kubelets are on this machine.
-            "--kubelet-preferred-address-types=InternalDNS",
-            f"--service-cluster-ip-range={services}",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            f"--service-account-key-file={files.signing_public}",
-            f"--service-account-signing-key-file={files.signing_key}",
-            *_asking_about_tokens(place),
-            "--authorization-mode=RBAC",
-            "--anonymous-auth=false",
-            "--allow-privileged=true",
-            "--enable-priority-and-fairness=false",
-            "--max-requests-inflight=200",
-            "--max-mutating-requests-inflight=100",
-            "--profiling=false",
-            "--event-ttl=24h",
-            # Otherwise it waits a minute for those who watch before it ends, and answers nobody.
-            "--shutdown-watch-termination-grace-period=1s",
-        ],
-        "kube-controller-manager": [
-            f"--kubeconfig={place.config('controller-manager')}",
-            *worker,
-            f"--root-ca-file={authority}",
-            f"--service-account-private-key-file={files.signing_key}",
-            "--use-service-account-credentials=true",
-            # There are no volumes, networks or cloud resources to manage.
-            "--controllers=*,-persistentvolume-binder-controller,"
-            "-persistentvolume-expander-controller,-persistentvolume-attach-detach-controller,"
-            "-node-ipam-controller,-node-route-controller,-service-lb-controller",
-            "--node-monitor-period=2s",
-        ],
-        "kube-scheduler": [f"--kubeconfig={place.config('scheduler')}", *worker],
-        "kwok": [
-            f"--kubeconfig={place.config('nodes')}",
-            f"--config={place.folder / 'stages.yaml'}",
-            "--manage-all-nodes=true",
-            "--node-lease-duration-seconds=40",
-            f"--cidr={pods}",
-        ],
+        part: [argument.format_map(names) for argument in _flat(arguments)]
+        for part, arguments in yaml.safe_load(PARTS.read_text(encoding="utf-8"))["parts"].items()
     }
 
 
-def _asking_about_tokens(place: Place) -> list[str]:
-    reviewer = place.config(REVIEWER)
-    if not reviewer.exists():
-        return []
-    return [
-        f"--authentication-token-webhook-config-file={reviewer}",
-        "--authentication-token-webhook-version=v1",
-        # No cache, so that a change of the cluster's sign-in takes effect at once.
-        "--authentication-token-webhook-cache-ttl=1s",
-    ]
+def _flat(arguments: Iterable[str | list[str]]) -> Iterator[str]:
+    for argument in arguments:
+        yield from [argument] if isinstance(argument, str) else argument
 
 
 NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 # The other processes give up or lose time if they start before the API server.
 FIRST = ("etcd", "kube-apiserver")
-# The pause before an ended process is restarted, and how often that is done.
-REVIVAL_PAUSES = (0.0, 0.25, 0.5, 1.0, 2.0)
+# How often an ended process is restarted: at first at once, then after pauses.
+REVIVALS = 5
+REVIVAL_PAUSE, LONGEST_REVIVAL_PAUSE = 0.25, 2.0
 # A process that lived this long did not fail at its start.
 STEADY_SECONDS = 30.0
 
@@ -232,10 +155,9 @@ class _Part:
 
     process: Process
     began: float
-    # How many in a row ended soon after their start.
-    ends: int = 0
-    # When it is restarted after it has ended.
-    again: float | None = None
+    # Counts the ends soon after a start.
+    backoff: Backoff
+    has_ended: bool = False
 
 
 class ControlPlane:
@@ -268,9 +190,11 @@ class ControlPlane:
         # HOME: otherwise kwok reads the user's own configuration there.
         own = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.place.folder)}
         log = self.place.log(name)
-        ends = self._parts[name].ends if name in self._parts else 0
         process = await self._processes.start(command, log, own | ENVIRONMENT)
-        self._parts[name] = _Part(process, time.monotonic(), ends)
+        before = self._parts.get(name)
+        backoff = Backoff(REVIVAL_PAUSE, LONGEST_REVIVAL_PAUSE, at_once=1)
+        backoff = before.backoff if before else backoff
+        self._parts[name] = _Part(process, time.monotonic(), backoff)
 
     async def _wait(
         self, api: Client, is_done: Callable[[Client], Awaitable[bool]], complaint: str
@@ -303,14 +227,16 @@ class ControlPlane:
                 log_line(f"{name} of {self.place.folder} ended; restarting it.")
 
     async def _is_due(self, name: str, api: Client) -> bool:
-        part, moment = self._parts[name], time.monotonic()
-        if part.again is None:
-            part.ends = 1 if moment - part.began > STEADY_SECONDS else part.ends + 1
-            if part.ends > len(REVIVAL_PAUSES):
+        part = self._parts[name]
+        if not part.has_ended:
+            part.has_ended = True
+            if time.monotonic() - part.began > STEADY_SECONDS:
+                part.backoff.reset()
+            part.backoff.fail()
+            if part.backoff.failures > REVIVALS:
                 status = part.process.returncode
                 raise ControlPlaneError(last_words(name, status, self.place.log(name)))
-            part.again = moment + REVIVAL_PAUSES[part.ends - 1]
-        if moment < part.again:
+        if not part.backoff.is_due:
             return False
         if name in FIRST:
             return True

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kube.backoff import Backoff
 from kube.client import ApiError, Client
 from kube.kubeconfig import Files, choose, connect, read, written
 from rehearsal.control_planes import memory
@@ -31,10 +32,10 @@ from rehearsal.files import log_line
 LOOK_SECONDS = 0.5
 # How long the server's start waits for its clusters: less than clients wait for the server.
 START_SECONDS = 100.0
-# How often a cluster is restarted at once (a free port may have been taken meanwhile)...
+# How many failures users do not see: a free port may have been taken meanwhile.
 ATTEMPTS = 2
-# ...and the pause before each further restart, which doubles up to the maximum.
-LONGEST_PAUSE = 60.0
+# The pauses between restarts after the first, which is at once.
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,12 @@ class _Setback:
     reason: str
     # The cluster's last operation; a new one restarts it at once.
     operation: str | None
-    attempts: int
-    again: float
+    backoff: Backoff
 
     @property
     def is_reported(self) -> bool:
-        """Whether immediate restarts have not helped, so that users see the failure."""
-        return self.attempts >= ATTEMPTS
+        """Whether an immediate restart has not helped, so that users see the failure."""
+        return self.backoff.failures >= ATTEMPTS
 
     def is_of(self, operation: str | None) -> bool:
         return operation in (None, self.operation)
@@ -111,8 +111,6 @@ class Fleet:
     def wake(self) -> None:
         """Signals that the desired state may have changed."""
         self._woken.set()
-        for cluster in self._running.values():
-            cluster.changed.set()
 
     def has(self, uid: str) -> bool:
         """Whether a cluster has processes or files."""
@@ -237,6 +235,8 @@ class Fleet:
             if uid in running and uid not in self._tasks and self._is_due(cluster):
                 self._ready.setdefault(uid, asyncio.Event())
                 self._tasks[uid] = asyncio.create_task(self._keep(cluster))
+            if uid in self._running:
+                self._running[uid].wants(cluster)
         for uid in self._tasks.keys() - running:
             self._end(uid)
         for uid in self._folders() - staying - self._tasks.keys() - self._kept_files.keys():
@@ -253,7 +253,7 @@ class Fleet:
         if setback and not setback.is_of(desired.operation):
             del self._setbacks[desired.uid]
             return True
-        return setback is None or time.monotonic() >= setback.again
+        return setback is None or setback.backoff.is_due
 
     def _folders(self) -> set[str]:
         """Returns the uids of the clusters that have files."""
@@ -273,7 +273,8 @@ class Fleet:
             self._kept_files[uid] = reason
             # With only some of its files it is not restarted, except for a new operation.
             operation = self._setbacks[uid].operation if uid in self._setbacks else None
-            self._setbacks[uid] = _Setback(reason, operation, ATTEMPTS, math.inf)
+            never = Backoff(math.inf, math.inf, failures=ATTEMPTS, again=math.inf)
+            self._setbacks[uid] = _Setback(reason, operation, never)
             log_line(reason)
 
     async def _keep(self, desired: DesiredCluster) -> None:
@@ -292,16 +293,17 @@ class Fleet:
         """Schedules the restart of a failed cluster: at first at once, then with longer pauses."""
         uid, moment = desired.uid, time.monotonic()
         before = self._setbacks.get(uid)
-        was_steady = moment - self._up.get(uid, moment) > STEADY_SECONDS
-        attempts = before.attempts + 1 if before and not was_steady else 1
-        pause = min(2.0 ** (attempts - ATTEMPTS), LONGEST_PAUSE) if attempts >= ATTEMPTS else 0.0
+        backoff = before.backoff if before else Backoff(FIRST_PAUSE, LONGEST_PAUSE, at_once=1)
+        if moment - self._up.get(uid, moment) > STEADY_SECONDS:
+            backoff.reset()
+        pause = backoff.fail()
         reason = _reason(error)
         operation = desired.operation or (before.operation if before else None)
-        self._setbacks[uid] = _Setback(reason, operation, attempts, moment + pause)
+        self._setbacks[uid] = setback = _Setback(reason, operation, backoff)
         log_line(
             f"The control plane of {desired.name} failed; restarting it in {pause:.0f} s.\n{reason}"
         )
-        if attempts >= ATTEMPTS:
+        if setback.is_reported:
             self._ready[uid].set()
 
     async def _live(self, desired: DesiredCluster) -> None:
@@ -317,10 +319,13 @@ class Fleet:
         try:
             await plane.start(api)
             era, time_scale = self._settings.era, self._settings.time_scale
-            self._running[uid] = cluster = Cluster(plane, api, self._source, era, time_scale)
+            cluster = Cluster(plane, api, desired, self._resize, era, time_scale)
+            self._running[uid] = cluster
+            # What is desired may have changed while it started.
+            self._woken.set()
             self._up[uid] = time.monotonic()
             self._ready[uid].set()
-            await cluster.run(lambda: self._desired(uid))
+            await cluster.run()
         finally:
             # From here on its task ends by itself.
             self._ending.add(uid)
@@ -328,8 +333,9 @@ class Fleet:
             await api.close()
             await plane.stop()
 
-    def _desired(self, uid: str) -> DesiredCluster | None:
-        return next((cluster for cluster in self._source.clusters() if cluster.uid == uid), None)
+    def _resize(self, pool_id: str, count: int) -> None:
+        if self._source.resize(pool_id, count):
+            self.wake()
 
     def _folder(self, uid: str) -> Path:
         return self._settings.folder / uid

@@ -1,5 +1,6 @@
 """kwok's Stage objects for nodes and pods, from stages.yaml."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,31 +27,24 @@ def configuration(time_scale: float) -> str:
     text = Path(__file__).with_name("stages.yaml").read_text(encoding="utf-8")
     for placeholder, name in _NAMES.items():
         text = text.replace(placeholder, name)
-    stages = [_stage(time_scale, **row) for row in yaml.safe_load(text)["stages"]]
+    stages = [_stage(row, time_scale) for row in yaml.safe_load(text)["stages"]]
     return yaml.safe_dump_all(stages, sort_keys=False)
 
 
-def _stage(
-    time_scale: float,
-    *,
-    name: str,
-    when: list[dict[str, Any]],
-    kind: str = "Pod",
-    milliseconds: int = 0,
-    template: str | list[str] = "",
-    event: dict[str, str] | None = None,
-) -> dict[str, Any]:
-    """Returns a Stage; one without a template deletes its object."""
-    following = {"statusTemplate": "".join(template)} if template else {"delete": True}
-    delay = {"durationMilliseconds": round(milliseconds * time_scale)}
+def _stage(row: Mapping[str, Any], time_scale: float) -> dict[str, Any]:
+    """Returns the Stage of a row; one without a template deletes its object."""
+    template = "".join(row.get("template", ()))
+    following = {"statusTemplate": template} if template else {"delete": True}
+    spec = {
+        "resourceRef": {"apiGroup": "v1", "kind": row.get("kind", "Pod")},
+        "selector": {"matchExpressions": row["when"]},
+        "next": following | {name: row[name] for name in ("event",) if name in row},
+    }
+    if "milliseconds" in row:
+        spec["delay"] = {"durationMilliseconds": round(row["milliseconds"] * time_scale)}
     return {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
         "kind": "Stage",
-        "metadata": {"name": name},
-        "spec": {
-            "resourceRef": {"apiGroup": "v1", "kind": kind},
-            "selector": {"matchExpressions": when},
-            "next": following | ({"event": event} if event else {}),
-            **({"delay": delay} if milliseconds else {}),
-        },
+        "metadata": {"name": row["name"]},
+        "spec": spec,
     }

@@ -63,6 +63,8 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     """A control plane that is ready; its processes belong to a thread until the end."""
     binaries = ensure_kubernetes()
     place = control_plane.settle_in(folder, time_scale=1)
+    # Nobody asks it here.
+    control_plane.ask_about_tokens(place, "https://127.0.0.1", place.certificates.authority)
     (folder / "stages.yaml").write_text(_stages())
     files = place.certificates.files("user")
     names: dict[str, Any] = {"cluster": "tests", "user": "admin", "context": "tests"}
