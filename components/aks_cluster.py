@@ -240,7 +240,7 @@ class _Cluster(pulumi.ComponentResource):
         return self._read.resource_uid
 
     @cached_property
-    def _read(self) -> pulumi.Output[aks.GetManagedClusterResult]:
+    def _read(self) -> "pulumi.Output[aks.GetManagedClusterResult]":
         return aks.get_managed_cluster_output(
             resource_group_name=self.resource_group_name,
             resource_name=self.cluster_name,
@@ -291,7 +291,7 @@ class AksCluster(_Cluster):
 
     def _managed_cluster(
         self, name: str, args: AksClusterArgs
-    ) -> aks.ManagedCluster | ManagedCluster:
+    ) -> "aks.ManagedCluster | ManagedCluster":
         headers = args.system_pool.custom_headers
         # The cluster autoscaler changes the node count.
         autoscaled = args.system_pool.max_count is not None and not args.system_pool.removed
@@ -360,7 +360,7 @@ def _kubelet_identity(profile: Mapping[str, Any] | None) -> dict[str, str] | Non
     }
 
 
-def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
+def _cluster_args(name: str, args: AksClusterArgs) -> "aks.ManagedClusterArgs":
     return aks.ManagedClusterArgs(
         resource_group_name=args.resource_group_name,
         resource_name=args.cluster_name,
@@ -393,7 +393,7 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
     )
 
 
-def _identity(user_assigned: pulumi.Input[str] | None) -> aks.ManagedClusterIdentityArgs:
+def _identity(user_assigned: pulumi.Input[str] | None) -> "aks.ManagedClusterIdentityArgs":
     if user_assigned is None:
         return aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED)
     return aks.ManagedClusterIdentityArgs(
@@ -401,7 +401,7 @@ def _identity(user_assigned: pulumi.Input[str] | None) -> aks.ManagedClusterIden
     )
 
 
-def _entra(entra: EntraArgs | None) -> aks.ManagedClusterAADProfileArgs | None:
+def _entra(entra: EntraArgs | None) -> "aks.ManagedClusterAADProfileArgs | None":
     if entra is None:
         return None
     return aks.ManagedClusterAADProfileArgs(
@@ -425,10 +425,10 @@ def _network(name: str, network: NetworkArgs) -> Any:
 
 def _access(
     args: AksClusterArgs,
-) -> pulumi.Output[aks.ManagedClusterAPIServerAccessProfileArgs | None]:
+) -> "pulumi.Output[aks.ManagedClusterAPIServerAccessProfileArgs | None]":
     def access(
         values: list[Any],
-    ) -> aks.ManagedClusterAPIServerAccessProfileArgs | None:
+    ) -> "aks.ManagedClusterAPIServerAccessProfileArgs | None":
         private, ranges = values
         if not private and not ranges:
             return None
@@ -441,7 +441,7 @@ def _access(
 
 def _system_pool(
     name: str, pool: SystemPoolArgs, network: NetworkArgs
-) -> aks.ManagedClusterAgentPoolProfileArgs:
+) -> "aks.ManagedClusterAgentPoolProfileArgs":
     return aks.ManagedClusterAgentPoolProfileArgs(
         name=pool.pool_name,
         mode=aks.AgentPoolMode.SYSTEM,

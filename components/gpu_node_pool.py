@@ -227,7 +227,7 @@ class GpuNodePool(pulumi.ComponentResource):
 
     def _agent_pool(
         self, name: str, args: GpuNodePoolArgs, *, rotates: bool
-    ) -> aks.AgentPool | AgentPool:
+    ) -> "aks.AgentPool | AgentPool":
         pool = _pool_args(args, self.node_taints)
         beyond = _beyond_azure_native(args)
         if rotates:
@@ -268,7 +268,7 @@ class GpuNodePool(pulumi.ComponentResource):
         return unaliased_resource(aks.AgentPool, name, pool, live.options(opts))
 
 
-def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> aks.AgentPoolArgs:
+def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> "aks.AgentPoolArgs":
     """Returns the pool's inputs, which have the same names in azure-native and aks-preview."""
     spot = pulumi.Output.from_input(args.spot)
     return aks.AgentPoolArgs(
@@ -334,7 +334,7 @@ def _resource(args: GpuNodePoolArgs) -> pulumi.Output[GpuResource]:
     )
 
 
-def _upgrade_settings(args: GpuNodePoolArgs) -> aks.AgentPoolUpgradeSettingsArgs | None:
+def _upgrade_settings(args: GpuNodePoolArgs) -> "aks.AgentPoolUpgradeSettingsArgs | None":
     surge, unavailable = args.max_surge or None, args.max_unavailable
     # Always both: AKS keeps the other one, and refuses two numbers above 0.
     if surge is None and unavailable is not None:

@@ -105,7 +105,7 @@ class LivePool:
     def __init__(
         self,
         owner: pulumi.Resource,
-        args: aks.AgentPoolArgs,
+        args: "aks.AgentPoolArgs",
         clearable: Collection[str],
         *,
         rotates: bool = False,
@@ -181,7 +181,7 @@ class LiveCluster:
     a list in which some pools have a version and some do not.
     """
 
-    def __init__(self, owner: pulumi.Resource, args: aks.ManagedClusterArgs) -> None:
+    def __init__(self, owner: pulumi.Resource, args: "aks.ManagedClusterArgs") -> None:
         self._owner, self._args = owner, args
         self._cleared_args = _ClearedArgs(args, kept.EMPTY_CLUSTER)
 

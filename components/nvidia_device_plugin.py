@@ -39,7 +39,8 @@ class Edition:
     image: str
     annotations: Mapping[str, str] | None = None
     priority_class: str | None = None
-    resources: core.v1.ResourceRequirementsArgs | None = None
+    requests: Mapping[str, str] | None = None
+    limits: Mapping[str, str] | None = None
 
 
 EDITIONS: Mapping[str, Edition] = MappingProxyType(
@@ -52,20 +53,10 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
         "today": Edition(
             image=DEVICE_PLUGIN,
             priority_class="system-node-critical",
-            resources=core.v1.ResourceRequirementsArgs(
-                requests={"cpu": "50m", "memory": "64Mi"}, limits={"memory": "256Mi"}
-            ),
+            requests={"cpu": "50m", "memory": "64Mi"},
+            limits={"memory": "256Mi"},
         ),
     }
-)
-
-
-_UNPRIVILEGED = core.v1.SecurityContextArgs(
-    allow_privilege_escalation=False, capabilities=core.v1.CapabilitiesArgs(drop=["ALL"])
-)
-# Kubernetes does not allow allowPrivilegeEscalation: false with SYS_ADMIN.
-_SEES_PARTITIONS = core.v1.SecurityContextArgs(
-    capabilities=core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
 )
 
 
@@ -266,7 +257,7 @@ def _suffix(profile: Profile, pools: Sequence[PluginPoolArgs]) -> str:
 
 def _config(
     name: str, group: _Group, namespace: pulumi.Output[str], opts: pulumi.ResourceOptions
-) -> core.v1.ConfigMap | None:
+) -> "core.v1.ConfigMap | None":
     """Returns the plugin's configuration file, which only shared GPUs need."""
     if not group.profile.config:
         return None
@@ -292,11 +283,11 @@ def _namespace(
 def _daemon_set(
     name: str,
     group: _Group,
-    config: core.v1.ConfigMap | None,
+    config: "core.v1.ConfigMap | None",
     args: NvidiaDevicePluginArgs,
     namespace: pulumi.Output[str],
     opts: pulumi.ResourceOptions,
-) -> apps.v1.DaemonSet:
+) -> "apps.v1.DaemonSet":
     edition = EDITIONS[args.edition]
     labels = {"name": f"{_LABEL}{group.suffix}"}
     annotations = {**(edition.annotations or {})}
@@ -343,7 +334,12 @@ def _daemon_set(
 
 def _container(
     edition: Edition, profile: Profile, image: pulumi.Input[str] | None
-) -> core.v1.ContainerArgs:
+) -> "core.v1.ContainerArgs":
+    resources = None
+    if edition.limits:
+        resources = core.v1.ResourceRequirementsArgs(
+            requests=edition.requests, limits=edition.limits
+        )
     mounts = [core.v1.VolumeMountArgs(name="device-plugin", mount_path=_SOCKETS)]
     if profile.time_slicing:
         mounts.append(
@@ -357,13 +353,22 @@ def _container(
             for variable, value in profile.environment.items()
         ]
         or None,
-        security_context=_SEES_PARTITIONS if profile.mig_strategy else _UNPRIVILEGED,
-        resources=edition.resources,
+        security_context=_security_context(sees_partitions=bool(profile.mig_strategy)),
+        resources=resources,
         volume_mounts=mounts,
     )
 
 
-def _affinity(pools: Sequence[PluginPoolArgs]) -> core.v1.AffinityArgs:
+def _security_context(*, sees_partitions: bool) -> "core.v1.SecurityContextArgs":
+    if sees_partitions:
+        # Kubernetes does not allow allowPrivilegeEscalation: false with it.
+        return core.v1.SecurityContextArgs(capabilities=core.v1.CapabilitiesArgs(add=["SYS_ADMIN"]))
+    return core.v1.SecurityContextArgs(
+        allow_privilege_escalation=False, capabilities=core.v1.CapabilitiesArgs(drop=["ALL"])
+    )
+
+
+def _affinity(pools: Sequence[PluginPoolArgs]) -> "core.v1.AffinityArgs":
     """Binds the pods to the pools.
 
     On a node without an NVIDIA GPU the plugin crashes repeatedly; on other teams' GPU pools it
@@ -386,7 +391,7 @@ def _affinity(pools: Sequence[PluginPoolArgs]) -> core.v1.AffinityArgs:
     )
 
 
-def _term(labels: Mapping[str, Sequence[pulumi.Input[str]]]) -> core.v1.NodeSelectorTermArgs:
+def _term(labels: Mapping[str, Sequence[pulumi.Input[str]]]) -> "core.v1.NodeSelectorTermArgs":
     return core.v1.NodeSelectorTermArgs(
         match_expressions=[
             core.v1.NodeSelectorRequirementArgs(key=key, operator="In", values=values)

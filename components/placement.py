@@ -19,10 +19,10 @@ FOR_NEW_NODES = pulumi.CustomTimeouts(create="30m", update="30m")
 def toleration_args(
     taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]],
     standard: Sequence[Toleration] = (),
-) -> pulumi.Output[list[core.v1.TolerationArgs]]:
+) -> "pulumi.Output[list[core.v1.TolerationArgs]]":
     """Returns the standard tolerations, and those for the taints of several pools."""
 
-    def args(taints_of_pools: Sequence[Any]) -> list[core.v1.TolerationArgs]:
+    def args(taints_of_pools: Sequence[Any]) -> "list[core.v1.TolerationArgs]":
         return [
             core.v1.TolerationArgs(**toleration)
             for toleration in tolerations(chain(*taints_of_pools), standard)

@@ -43,7 +43,7 @@ class _Group(pulumi.ComponentResource):
         super().__init__("aks-gpu:components:ResourceGroup", name, None, opts)
 
     def _register(
-        self, group: resources.ResourceGroup | pulumi.Output[resources.GetResourceGroupResult]
+        self, group: "resources.ResourceGroup | pulumi.Output[resources.GetResourceGroupResult]"
     ) -> None:
         self.id, self.resource_group_name, self.location = group.id, group.name, group.location
         self.register_outputs(

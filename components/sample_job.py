@@ -54,7 +54,7 @@ class SampleJob(pulumi.ComponentResource):
         self.register_outputs({"jobName": self.job_name})
 
 
-def _pod(args: SampleJobArgs) -> core.v1.PodTemplateSpecArgs:
+def _pod(args: SampleJobArgs) -> "core.v1.PodTemplateSpecArgs":
     return core.v1.PodTemplateSpecArgs(
         metadata=meta.v1.ObjectMetaArgs(labels=_LABELS),
         spec=core.v1.PodSpecArgs(

@@ -92,7 +92,7 @@ class SystemNodePool(pulumi.ComponentResource):
         self.register_outputs({"id": self.id, "poolName": self.pool_name})
 
 
-def _pool_args(args: SystemNodePoolArgs) -> aks.AgentPoolArgs:
+def _pool_args(args: SystemNodePoolArgs) -> "aks.AgentPoolArgs":
     return aks.AgentPoolArgs(
         resource_group_name=args.resource_group_name,
         resource_name=args.cluster_name,
