@@ -11,14 +11,15 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
-from catalogue import fixed, kept, valid_clusters, valid_pools
+from catalogue import fixed, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
 from components.arguments import check, chosen, true_or_nothing, warn
 from components.first_pool import first_pool_hooks
-from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
+from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
+from components.removed_properties import CLUSTER as CLUSTER_KIND
 from components.removed_properties import removed_property_hooks
 from components.unaliased_resource import unaliased_resource
 
@@ -308,14 +309,14 @@ class AksCluster(_Cluster):
         )
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-        hooks = removed_property_hooks(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)
+        hooks = removed_property_hooks(CLUSTER_KIND)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]
         cluster = _cluster_args(name, args)
         if headers is not None:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)
-        opts = LiveCluster(self, cluster).options(opts)
+        opts = keep_live_pools(self, cluster, opts)
         return unaliased_resource(aks.ManagedCluster, name, cluster, opts)
 
 
@@ -389,7 +390,7 @@ def _cluster_args(name: str, args: AksClusterArgs) -> "aks.ManagedClusterArgs":
         else [_system_pool(name, args.system_pool, args.network)],
         # AKS fixes it at creation and does not document its default.
         enable_rbac=True,
-        tags=args.tags or None,
+        tags=args.tags or {},
     )
 
 
@@ -430,10 +431,8 @@ def _access(
         values: list[Any],
     ) -> "aks.ManagedClusterAPIServerAccessProfileArgs | None":
         private, ranges = values
-        if not private and not ranges:
-            return None
         return aks.ManagedClusterAPIServerAccessProfileArgs(
-            enable_private_cluster=private or None, authorized_ip_ranges=ranges or None
+            enable_private_cluster=private or None, authorized_ip_ranges=None if private else ranges
         )
 
     return pulumi.Output.all(args.private, args.authorized_ip_ranges).apply(access)
@@ -450,7 +449,7 @@ def _system_pool(
         type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
         vm_size=pool.vm_size,
         count=pool.count,
-        enable_auto_scaling=True if pool.max_count is not None else None,
+        enable_auto_scaling=pool.max_count is not None,
         min_count=pool.min_count,
         max_count=pool.max_count,
         availability_zones=pool.zones or None,

@@ -7,8 +7,9 @@ import pulumi
 
 from catalogue import fixed, kept
 from catalogue.shapes import at
-from components.hooks import guard
-from components.live_pools import POOLS, Values, has, resolved
+from components.azure_reads import Values
+from components.hooks import guard, resolved
+from components.live_pools import POOLS, has
 from components.removed_properties import warn_of_kept_properties
 
 _KEPT = dict.fromkeys((*fixed.POOL, *kept.LASTING_POOL))

@@ -16,10 +16,10 @@ from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Toleration, tolerations
 from catalogue.valid_pools import GPU_POOL, OPERATOR, WARNINGS
 from components.arguments import check, chosen, true_or_nothing, warn
-from components.live_pools import LivePool
+from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
-from components.removed_properties import removed_property_hooks
+from components.removed_properties import POOL, removed_property_hooks
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import RULES_OF_PARTS, SharingArgs
 from components.unaliased_resource import unaliased_resource
@@ -252,7 +252,7 @@ class GpuNodePool(pulumi.ComponentResource):
             replace_on_header_change=args.replace_on_header_change,
             rotates=rotates,
         )
-        hooks = [removed_property_hooks(kept.LASTING_POOL, {})]
+        hooks = [removed_property_hooks(POOL)]
         hooks += [rotation_hooks(self)] if rotates else []
         for each in hooks:
             opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=each))
@@ -264,8 +264,8 @@ class GpuNodePool(pulumi.ComponentResource):
                 custom_headers=args.custom_headers or {},
                 replace_on_header_change=args.replace_on_header_change or None,
             )
-        live = LivePool(self, pool, kept.EMPTY_POOL, rotates=rotates)
-        return unaliased_resource(aks.AgentPool, name, pool, live.options(opts))
+        opts = keep_live_count(self, pool, opts, rotates=rotates)
+        return unaliased_resource(aks.AgentPool, name, pool, opts)
 
 
 def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> "aks.AgentPoolArgs":
@@ -286,14 +286,15 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
         vm_size=args.vm_size,
         orchestrator_version=args.kubernetes_version,
         count=args.count,
-        enable_auto_scaling=None if args.max_count is None else True,
+        # Empty values are always sent: AKS keeps what a request leaves out.
+        enable_auto_scaling=args.max_count is not None,
         min_count=args.min_count,
         max_count=args.max_count,
         # Sorted, because azure-native compares zones by index.
         availability_zones=pulumi.Output.from_input(args.zones).apply(
             lambda zones: sorted(map(str, zones)) or None
         ),
-        node_taints=node_taints.apply(lambda taints: taints or None),
+        node_taints=node_taints,
         node_labels=_labels(args),
         # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.
         gpu_profile=aks.GPUProfileArgs(driver=_driver(args)),
@@ -301,7 +302,7 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
         upgrade_settings=_upgrade_settings(args),
         vnet_subnet_id=args.subnet_id,
         enable_encryption_at_host=true_or_nothing(args.host_encryption),
-        tags=args.tags or None,
+        tags=args.tags or {},
         scale_set_priority=spot.apply(lambda on: aks.ScaleSetPriority.SPOT if on else None),
         scale_set_eviction_policy=spot.apply(
             lambda on: aks.ScaleSetEvictionPolicy.DELETE if on else None
@@ -361,14 +362,14 @@ def _driver(args: GpuNodePoolArgs) -> str:
     return DRIVERS[args.gpu_stack]
 
 
-def _labels(args: GpuNodePoolArgs) -> pulumi.Output[dict[str, str] | None]:
-    def labels(values: list[Any]) -> dict[str, str] | None:
+def _labels(args: GpuNodePoolArgs) -> pulumi.Output[dict[str, str]]:
+    def labels(values: list[Any]) -> dict[str, str]:
         own, spot, pool_name = values
         rotating: Mapping[str, str] = {}
         if args.replacement == rotation.ROTATE:
             has_mig = args.mig_profile is not None
             rotating = rotation.labels(pool_name, args.gpu_stack, has_mig=has_mig)
-        return {**own, **dict([SPOT_LABEL] * spot), **rotating} or None
+        return {**own, **dict([SPOT_LABEL] * spot), **rotating}
 
     return pulumi.Output.all(args.labels, args.spot, args.pool_name).apply(labels)
 

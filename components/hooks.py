@@ -1,26 +1,35 @@
 """Hooks that Pulumi calls right before a request for a resource, and that can refuse it."""
 
 import asyncio
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pulumi
 
-# Numbers make the names of hooks unique in the program; names of resources are not.
-_NUMBERS = count(1)
-_GUARDS: list[pulumi.ResourceHook] = []
+from catalogue.secrecy import MARKED, SIGNATURE
+
+_Guards = dict[tuple[Any, bool], pulumi.ResourceHook]
+# By event loop, and so by program: each test has its own.
+_GUARDS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Guards] = WeakKeyDictionary()
 
 
 def guard(callback: Callable[[Any], Any], *, in_previews: bool = False) -> pulumi.ResourceHook:
-    """Returns a hook whose callback raises an error to refuse the request."""
-    hook = pulumi.ResourceHook(
-        f"aks-gpu:guard:{next(_NUMBERS)}",
-        callback,
-        pulumi.ResourceHookOptions(on_dry_run=in_previews),
-    )
-    _GUARDS.append(hook)
-    return hook
+    """Returns a hook whose callback raises an error to refuse the request.
+
+    All resources of a program share the hook of a callback: each registration is a request.
+    """
+    guards = _GUARDS.setdefault(asyncio.get_event_loop(), {})
+    key = (callback, in_previews)
+    if key not in guards:
+        options = pulumi.ResourceHookOptions(on_dry_run=in_previews)
+
+        def called(args: Any) -> Any:
+            return callback(args)
+
+        # The number makes the name unique in the program. The SDK takes functions only.
+        guards[key] = pulumi.ResourceHook(f"aks-gpu:guard:{len(guards)}", called, options)
+    return guards[key]
 
 
 async def registered() -> None:
@@ -29,7 +38,18 @@ async def registered() -> None:
     A program that fails earlier crashes in gRPC before it can report its error, because the SDK
     stops the server for hooks before it has started.
     """
-    loop = asyncio.get_running_loop()
-    # Each test has its own event loop.
-    waiting = [hook._registered for hook in _GUARDS if hook._registered.get_loop() is loop]
+    guards = _GUARDS.get(asyncio.get_running_loop(), {})
+    waiting = [hook._registered for hook in guards.values()]
     await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns the values of a hook's outputs and secrets; empty if any is unknown."""
+    values = {name: _in_clear(value) for name, value in (properties or {}).items()}
+    return await pulumi.Output.from_input(values).future() or {}
+
+
+def _in_clear(value: Any) -> Any:
+    """Returns a value that the engine has marked as secret without the mark."""
+    is_marked = isinstance(value, Mapping) and value.get(SIGNATURE) == MARKED
+    return value["value"] if is_marked else value

@@ -1,248 +1,167 @@
 """Keeps the live node counts of autoscaled pools in the updates that azure-native sends.
 
 The cluster autoscaler changes the node count of a pool, and a PUT with another count changes it
-back. The count in Pulumi's state is out of date. So this module reads the live pools from Azure
-when a resource is registered, and again, in a hook, right before the PUT.
+back. The count in Pulumi's state is out of date. So the cluster is read from Azure when a resource
+is registered, and the resource once more, in a hook, right before its PUT.
 """
 
-import asyncio
-import re
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Collection, Mapping
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any
 
-import grpc
 import pulumi
-from google.protobuf.struct_pb2 import Struct
-from pulumi.runtime import rpc, settings
-from pulumi.runtime.proto import resource_pb2
-from pulumi_azure_native import containerservice as aks
 
-from catalogue import kept, rotation
+from catalogue import rotation
 from catalogue.nodes import lost_nodes
-from catalogue.secrecy import MARKED, SIGNATURE
 from catalogue.shapes import at
-from components.hooks import guard, registered
-
-Values = Mapping[str, Any]
+from components import azure_reads
+from components.azure_reads import Provider, Values, are_read, find_cluster, inputs_of
+from components.hooks import guard, resolved
 
 POOLS = "agentPoolProfiles"
 FIRST_COUNT = f"{POOLS}[0].count"
-_GET_CLUSTER = "azure-native:containerservice:getManagedCluster"
-_GET_POOL = "azure-native:containerservice:getAgentPool"
-_NAMES = ("resourceGroupName", "resourceName", "agentPoolName")
+# What the path of a resource has, and what Azure names otherwise: in its answers, `type` is ARM's.
+_NOT_COMPARED = frozenset(["resourceGroupName", "resourceName", "agentPoolName", "type"])
 _LABELS_OF_AKS = "kubernetes.azure.com/"
-_UNSCALED: Values = MappingProxyType({"enableAutoScaling": False})
-# The default of a fixed property, which AKS does not always return.
-_FIXED_DEFAULTS: Values = MappingProxyType({"scaleSetPriority": "Regular"})
+# The defaults of properties that AKS does not always return.
+_DEFAULTS: Values = MappingProxyType({"scaleSetPriority": "Regular", "maxUnavailable": "0"})
 _MAPS = ("nodeLabels", "tags")
-_CAPITAL = re.compile("([A-Z])")
-# Part of azure-native's error for a resource that does not exist.
-_NOT_FOUND = "Status=404"
-# Threads of our own: each registration holds a thread of the SDK's pool until it ends, so with many
-# node pools none would be left for these calls.
-_THREADS = ThreadPoolExecutor(thread_name_prefix="live-pools")
-
-
-# The key of a stack's configuration that says whether counts are read, and its value for "no".
-_SETTING, _IGNORE = "aks-gpu:liveCounts", "ignore"
-
-
-class SdkError(pulumi.RunError):
-    """Pulumi's SDK has changed where this module reaches into it."""
 
 
 class StaleError(Exception):
     """An update would send outdated values."""
 
 
-class _ClearedArgs:
-    """Sets arguments that the program leaves out to empty values, because AKS keeps what a request
-    leaves out.
+def keep_live_count(
+    owner: pulumi.Resource, args: Any, opts: pulumi.ResourceOptions, *, rotates: bool = False
+) -> pulumi.ResourceOptions:
+    """Returns the options of a pool, whose count waits for the live one if AKS scales it.
 
-    States of earlier versions do not have these empty values. They stay so while Azure has no
-    values either.
+    A pool that rotates can still have an earlier name in Azure.
     """
-
-    def __init__(self, args: Any, empty: Values) -> None:
-        self.program_args = copy(args)
-        self._empty = empty
-        for name, empty_value in empty.items():
-            attribute = _CAPITAL.sub(r"_\1", name).lower()
-            setattr(args, attribute, _or_empty(vars(args).get(attribute), empty_value))
-
-    def cleared(self, inputs: Values) -> dict[str, Any]:
-        """Returns the empty values to send, by wire name."""
-        return {name: value for name, value in self._empty.items() if not inputs.get(name)}
-
-    def unset_everywhere(self, inputs: Values, live: Values) -> list[str]:
-        """Returns the properties that neither the program nor Azure has, to leave them alone."""
-        refused = [path.split(".")[0] for path in kept.REFUSED_CLUSTER if at(live, path)]
-        return [
-            name
-            for name, empty_value in self.cleared(inputs).items()
-            if name not in refused and _is_same(name, live.get(name), empty_value)
-        ]
-
-    def require_cleared(self, inputs: Values, sent: Values) -> None:
-        """Refuses to send a value that only the state has."""
-        for name, empty_value in self.cleared(inputs).items():
-            if not _is_same(name, sent.get(name), empty_value):
-                raise StaleError(
-                    f"this update would send the old {name} from the state, which neither Azure "
-                    "nor the program has any more: run `pulumi up --refresh`"
-                )
+    if not are_read():
+        return opts
+    provider = owner.get_provider(azure_reads.POOL)
+    ignored = [*(opts.ignore_changes or ())]
+    if "count" in ignored:
+        pool = _Program(provider, copy(args), ignored, opts.replace_on_changes or ())
+        args.count = _after(pool.live_count(rotates=rotates), args.count)
+    return _with(opts, ignored, _RequireLiveCount(provider))
 
 
-class LivePool:
-    """Keeps the live node count of a separate node pool."""
+def keep_live_pools(
+    owner: pulumi.Resource, args: Any, opts: pulumi.ResourceOptions
+) -> pulumi.ResourceOptions:
+    """Returns the options of a cluster, in whose PUT is only the program's first system pool.
 
-    def __init__(
-        self,
-        owner: pulumi.Resource,
-        args: "aks.AgentPoolArgs",
-        clearable: Collection[str],
-        *,
-        rotates: bool = False,
-    ) -> None:
-        """`clearable` are the component's properties that an empty value clears in AKS.
+    It has its live count. After a refresh, azure-native adds separate node pools to the inputs of
+    the cluster. AKS refuses a list in which some pools have a version and some do not.
+    """
+    if not are_read():
+        return opts
+    provider = owner.get_provider(azure_reads.CLUSTER)
+    ignored = [*(opts.ignore_changes or ())]
+    pools = _Program(provider, copy(args), ignored, opts.replace_on_changes or ()).live_pools()
+    # Some input has to wait until the list of ignored properties is complete.
+    waiting = "location" if args.agent_pool_profiles is None else "agent_pool_profiles"
+    setattr(args, waiting, _after(pools, getattr(args, waiting)))
+    return _with(opts, ignored, _RequireLivePools(provider))
 
-        A pool that rotates can still have an earlier name in Azure.
-        """
-        self._owner, self._args, self._rotates = owner, args, rotates
-        empty = {name: kept.EMPTY_POOL[name] for name in clearable}
-        self._cleared_args = _ClearedArgs(args, empty)
 
-    def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-        """Returns the options of the pool's resource, and makes its count wait for the live one."""
-        if not are_read():
-            return opts
-        ignored = [*(opts.ignore_changes or ())]
-        self._replacing = opts.replace_on_changes or ()
-        self._args.count = _after(self._live_count(ignored), self._args.count)
-        hooks = pulumi.ResourceHookBinding(before_update=[guard(self._require_live_count)])
-        return _with(opts, ignored, hooks)
+@dataclass(frozen=True)
+class _Program:
+    """What a program says of a resource, compared with Azure."""
 
-    async def _live_count(self, ignored: list[str]) -> Any:
-        """Returns the live count if the pool has changes; otherwise ignores the count."""
-        inputs = await _resolved_args(self._cleared_args.program_args)
-        cleared = self._cleared_args.cleared(inputs)
-        live = await self._find_live(inputs)
-        if live is None:
-            _ignore_in_previews(ignored, inputs, [*cleared, *defaults(inputs, {})])
+    provider: Provider
+    args: Any
+    # Pulumi reads this same list once inputs are known.
+    ignored: list[str]
+    replacing: Collection[str]
+
+    async def live_count(self, *, rotates: bool) -> Any:
+        """Returns the live count if the pool has changes; otherwise the count is ignored."""
+        inputs = await inputs_of(self.args)
+        cluster = await find_cluster(self.provider, inputs)
+        if cluster is None:
             return None
-        is_new = not live or is_replaced(live, inputs, self._replacing)
-        if not is_new:
-            ignored += self._cleared_args.unset_everywhere(inputs, live)
-            ignored += defaults(inputs, live)
-            live = _with_defaults(live)
-        # In the reply, `type` is the ARM resource type.
-        is_unchanged = not is_new and has(live, {**cleared, **inputs}, but={*_NAMES, "type"})
-        if is_unchanged or "count" not in ignored:
+        live = _pool(cluster, inputs, rotates=rotates)
+        is_new = not live or is_replaced(live, inputs, self.replacing)
+        if not is_new and has(live, inputs):
             return None
-        ignored.remove("count")
+        self.ignored.remove("count")
         if is_new:
-            return _within_limits(inputs, live) if live and self._rotates else None
+            return _within_limits(inputs, live) if live and rotates else None
         return _count(inputs, live)
 
-    async def _find_live(self, inputs: Values) -> dict[str, Any] | None:
-        """Returns the live pool, under its present name in Azure; see `_find`."""
-        live = await _find(self._owner, _GET_POOL, inputs)
-        if live != {} or not self._rotates:
-            return live
-        cluster = await _find(self._owner, _GET_CLUSTER, inputs)
-        pool_name = inputs["nodeLabels"][rotation.LABEL]
-        return next(
-            (
-                dict(pool)
-                for name, pool in _by_name(cluster).items()
-                if rotation.is_name_of(name, pool_name, pool.get("nodeLabels"))
-            ),
-            {},
-        )
-
-    async def _require_live_count(self, args: pulumi.ResourceHookArgs) -> None:
-        sent = await resolved(args.new_inputs)
-        inputs = await _resolved_args(self._cleared_args.program_args)
-        self._cleared_args.require_cleared(inputs, sent)
-        live = await _invoke(self._owner, _GET_POOL, sent)
-        _require_count(sent["agentPoolName"], sent, live)
-
-
-class LiveCluster:
-    """Keeps only the program's first system pool, with its live count, in the cluster's PUT.
-
-    After a refresh, azure-native adds separate node pools to the inputs of the cluster. AKS refuses
-    a list in which some pools have a version and some do not.
-    """
-
-    def __init__(self, owner: pulumi.Resource, args: "aks.ManagedClusterArgs") -> None:
-        self._owner, self._args = owner, args
-        self._cleared_args = _ClearedArgs(args, kept.EMPTY_CLUSTER)
-
-    def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-        """Returns the options of the cluster's resource, and makes its pools wait for live ones."""
-        if not are_read():
-            return opts
-        ignored = [*(opts.ignore_changes or ())]
-        self._replacing = opts.replace_on_changes or ()
-        profiles = self._args.agent_pool_profiles
-        if profiles is not None:
-            self._args.agent_pool_profiles = _after(self._live_pools(ignored), profiles)
-        else:
-            # Some input has to wait until the list of ignored properties is complete.
-            self._args.location = _after(self._live_pools(ignored), self._args.location)
-        hooks = pulumi.ResourceHookBinding(before_update=[guard(self._require_live_pools)])
-        return _with(opts, ignored, hooks)
-
-    async def _live_pools(self, ignored: list[str]) -> Any:
+    async def live_pools(self) -> Any:
         """Ignores the pools if nothing has changed; otherwise returns them with live counts."""
-        inputs = await _resolved_args(self._cleared_args.program_args)
-        cleared = self._cleared_args.cleared(inputs)
-        live = await _find(self._owner, _GET_CLUSTER, inputs)
-        if live is None:
-            _ignore_in_previews(ignored, inputs, cleared)
-            return None
-        if not live or is_replaced(live, inputs, self._replacing):
-            _remove(ignored, FIRST_COUNT)
-            return None
-        ignored += self._cleared_args.unset_everywhere(inputs, live)
+        inputs = await inputs_of(self.args)
+        live = await find_cluster(self.provider, inputs)
         inline_pools, live_pools = inputs.get(POOLS, []), _by_name(live)
+        if live is None:
+            if pulumi.runtime.is_dry_run():
+                # A refresh may have put separate pools into the list of the state.
+                self._ignore_pools()
+            return None
+        if not live or is_replaced(live, inputs, self.replacing):
+            self._count_of_program()
+            return None
         if any(pool["name"] not in live_pools for pool in inline_pools):
             return None
-        all_inputs = {**cleared, **inputs}
-        is_unchanged = has(live, all_inputs, but={*_NAMES, *ignored, POOLS}) and all(
-            has(live_pools[pool["name"]], {**_UNSCALED, **pool}) for pool in inline_pools
-        )
-        if is_unchanged:
-            if inline_pools and _is_same("tags", live.get("tags"), all_inputs["tags"]):
-                _remove(ignored, FIRST_COUNT)
-                ignored.append(POOLS)
+        if has(live, inputs, but={*self.ignored, POOLS}) and all(
+            has(live_pools[pool["name"]], pool) for pool in inline_pools
+        ):
+            if inline_pools and is_same("tags", live.get("tags"), inputs.get("tags")):
+                self._ignore_pools()
             # Else Azure has more tags: of other tools, or one that the program has removed. An
             # update then sends the program's pool with the count in the state.
             return None
-        _remove(ignored, FIRST_COUNT)
-        return [_with_live_count(pool, live_pools[pool["name"]]) for pool in inline_pools] or None
+        self._count_of_program()
+        counts = {name: {"count": _count(pool, live_pools[name])} for name, pool in _named(inputs)}
+        return [{**pool, **counts[name]} for name, pool in _named(inputs)] or None
 
-    async def _require_live_pools(self, args: pulumi.ResourceHookArgs) -> None:
+    def _count_of_program(self) -> None:
+        self.ignored[:] = [path for path in self.ignored if path != FIRST_COUNT]
+
+    def _ignore_pools(self) -> None:
+        self._count_of_program()
+        self.ignored.append(POOLS)
+
+
+@dataclass(frozen=True)
+class _RequireLiveCount:
+    """Refuses to change the number of nodes of a pool that AKS scales, or has scaled."""
+
+    provider: Provider
+
+    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
+        sent, old = await resolved(args.new_inputs), await resolved(args.old_inputs)
+        if sent.get("enableAutoScaling") or old.get("enableAutoScaling"):
+            live = await azure_reads.read(self.provider, azure_reads.POOL, sent)
+            _require_count(sent["agentPoolName"], sent, live)
+
+
+@dataclass(frozen=True)
+class _RequireLivePools:
+    """Refuses other pools than the program's in a cluster's PUT, and other counts than the live."""
+
+    provider: Provider
+
+    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
         sent = await resolved(args.new_inputs)
-        live_pools = _by_name(await _invoke(self._owner, _GET_CLUSTER, sent))
-        sent_pools = sent.get(POOLS, [])
-        for pool in sent_pools:
-            if pool["name"] not in live_pools:
+        live = await azure_reads.read(self.provider, azure_reads.CLUSTER, sent)
+        live_pools, named = _by_name(live), _named(sent)
+        for name, pool in named:
+            if name not in live_pools:
                 raise StaleError(
-                    f"pool {pool['name']!r} does not exist in Azure: run `pulumi up --refresh`"
+                    f"pool {name!r} does not exist in Azure: run `pulumi up --refresh`"
                 )
-            _require_count(pool["name"], pool, live_pools[pool["name"]])
-        inputs = await _resolved_args(self._cleared_args.program_args)
-        self._cleared_args.require_cleared(inputs, sent)
-        expected = [pool["name"] for pool in inputs.get(POOLS, [])]
-        if [pool["name"] for pool in sent_pools] != expected:
+            _require_count(name, pool, live_pools[name])
+        # The program has one inline pool at most.
+        if len(named) > 1:
             raise StaleError(
                 "this update would send the pools that a refresh wrote to the state: run `pulumi "
                 "up --refresh`. If that fails too, add a tag to the cluster in the same update, "
@@ -250,61 +169,29 @@ class LiveCluster:
             )
 
 
-def are_read() -> bool:
-    return bool(pulumi.runtime.get_config(_SETTING) != _IGNORE)
+def _pool(cluster: Values, inputs: Values, *, rotates: bool) -> Values:
+    """Returns the live pool of a program's pool; empty if there is none."""
+    pools = _by_name(cluster)
+    found = pools.get(inputs.get("agentPoolName", ""), {})
+    if found or not rotates or not inputs:
+        return found
+    pool_name = inputs["nodeLabels"][rotation.LABEL]
+    return next(
+        (
+            pool
+            for name, pool in pools.items()
+            if rotation.is_name_of(name, pool_name, pool.get("nodeLabels"))
+        ),
+        {},
+    )
 
 
-@asynccontextmanager
-async def _inside_the_sdk() -> AsyncIterator[None]:
-    try:
-        yield
-    except (AttributeError, ImportError, TypeError) as error:
-        await registered()
-        raise SdkError(
-            "aks-gpu cannot read the live number of nodes, since Pulumi's SDK has changed "
-            f"({type(error).__name__}: {error}). To go on with the counts of the state, run "
-            f"`pulumi config set {_SETTING} {_IGNORE}`"
-        ) from error
+def _named(properties: Values) -> list[tuple[str, Values]]:
+    return [(pool["name"], pool) for pool in properties.get(POOLS) or ()]
 
 
-def defaults(inputs: Values, live: Values) -> list[str]:
-    """Returns the properties with AKS's own values in the program and in Azure.
-
-    They are no change of a state that is without them.
-    """
-    live = _with_defaults(live)
-    return [
-        f"{name}.{member}"
-        for name, members in kept.DEFAULT_POOL.items()
-        for member, default in members.items()
-        if at(inputs, f"{name}.{member}") == default == live[name][member]
-    ]
-
-
-def _with_defaults(live: Values) -> dict[str, Any]:
-    return {
-        **live,
-        **{name: {**own, **(live.get(name) or {})} for name, own in kept.DEFAULT_POOL.items()},
-    }
-
-
-def _or_empty(value: Any, empty: Any) -> Any:
-    if isinstance(value, pulumi.Output):
-        return value.apply(lambda resolved_value: resolved_value or empty)
-    return value or empty
-
-
-def _ignore_in_previews(ignored: list[str], inputs: Values, cleared: Iterable[str]) -> None:
-    """Hides cleared properties from a preview that cannot reach Azure.
-
-    An update sends them, after it has read the live values.
-    """
-    if inputs and pulumi.runtime.is_dry_run():
-        ignored += cleared
-
-
-def _remove(ignored: list[str], path: str) -> None:
-    ignored[:] = [other for other in ignored if other != path]
+def _by_name(cluster: Values | None) -> dict[str, Values]:
+    return dict(_named(cluster or {}))
 
 
 def _after(live_value: Awaitable[Any], program_value: Any) -> Any:
@@ -314,26 +201,16 @@ def _after(live_value: Awaitable[Any], program_value: Any) -> Any:
     )
 
 
-def _with(
-    opts: pulumi.ResourceOptions, ignored: list[str], hooks: pulumi.ResourceHookBinding
-) -> pulumi.ResourceOptions:
-    """Returns the options with this same list object, which Pulumi reads once inputs are known."""
+def _with(opts: pulumi.ResourceOptions, ignored: list[str], check: Any) -> pulumi.ResourceOptions:
+    hooks = pulumi.ResourceHookBinding(before_update=[guard(check)])
     changed = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
     changed.ignore_changes = ignored
     return changed
 
 
-def _with_live_count(pool: Values, live: Values) -> dict[str, Any]:
-    """Returns an inline pool with its live count. Turns off autoscaling, which AKS would keep."""
-    turned_off = _UNSCALED if live.get("enableAutoScaling") else {}
-    return {**turned_off, **pool, "count": _count(pool, live)}
-
-
 def _count(inputs: Values, live: Values) -> Any:
     """Returns the live count, within the new limits if autoscaling is being turned on."""
-    if not inputs.get("enableAutoScaling"):
-        return inputs["count"]
-    if live.get("enableAutoScaling"):
+    if inputs.get("enableAutoScaling") and live.get("enableAutoScaling"):
         return live["count"]
     return _within_limits(inputs, live)
 
@@ -347,8 +224,7 @@ def _within_limits(inputs: Values, live: Values) -> Any:
 
 def is_replaced(live: Values, inputs: Values, replacing: Collection[str]) -> bool:
     """Whether the inputs replace the live resource; then pools start with the program's counts."""
-    live, inputs = {**_FIXED_DEFAULTS, **live}, {**_FIXED_DEFAULTS, **inputs}
-    return any(not _is_same(path, at(live, path), at(inputs, path)) for path in replacing)
+    return any(not is_same(path, at(live, path), at(inputs, path)) for path in replacing)
 
 
 def _require_count(name: str, sent: Values, live: Values) -> None:
@@ -364,16 +240,16 @@ def _require_count(name: str, sent: Values, live: Values) -> None:
     )
 
 
-def has(actual: Values, inputs: Values, but: frozenset[str] | set[str] = frozenset()) -> bool:
+def has(actual: Values, inputs: Values, but: Collection[str] = ()) -> bool:
     """Whether Azure has all inputs. The count of an autoscaled pool can differ.
 
     Azure can have additional tags: whether another tool set a tag or the program has just removed
     it is not known.
     """
     is_scaled = inputs.get("enableAutoScaling") and actual.get("enableAutoScaling")
-    excluded = {*but, "count"} if is_scaled else but
+    excluded = {*_NOT_COMPARED, *but, *(["count"] if is_scaled else ())}
     return all(
-        (_has_tags if name == "tags" else partial(_is_same, name))(actual.get(name), value)
+        (_has_tags if name == "tags" else partial(is_same, name))(actual.get(name), value)
         for name, value in inputs.items()
         if name not in excluded
     )
@@ -383,13 +259,17 @@ def _has_tags(actual: Values | None, expected: Values | None) -> bool:
     return all((actual or {}).get(key) == value for key, value in (expected or {}).items())
 
 
-def _is_same(name: str, actual: Any, expected: Any) -> bool:
+def is_same(name: str, actual: Any, expected: Any) -> bool:
+    """Whether Azure has a value, in any of the forms that stand for the same."""
+    default = _DEFAULTS.get(name)
+    actual = default if actual is None else actual
+    expected = default if expected is None else expected
     match actual, expected:
         case Mapping(), Mapping() if name in _MAPS:
             actual, expected = _without_aks_labels(actual), _without_aks_labels(expected)
         case Mapping() | None, Mapping() if name not in _MAPS:
             actual = actual or {}
-            return all(_is_same(key, actual.get(key), value) for key, value in expected.items())
+            return all(is_same(key, actual.get(key), value) for key, value in expected.items())
         case list(), list():
             actual, expected = sorted(map(str, actual)), sorted(map(str, expected))
         case str(), str() if name == "location":
@@ -405,76 +285,3 @@ def _is_same(name: str, actual: Any, expected: Any) -> bool:
 
 def _without_aks_labels(labels: Values) -> dict[str, Any]:
     return {key: labels[key] for key in labels if not key.startswith(_LABELS_OF_AKS)}
-
-
-def _by_name(cluster: Values | None) -> dict[str, Values]:
-    return {pool["name"]: pool for pool in (cluster or {}).get(POOLS, ())}
-
-
-async def _resolved_args(args: Any) -> dict[str, Any]:
-    """Returns the arguments of a resource by wire name; empty if any is unknown."""
-    set_args = {name: value for name, value in vars(args).items() if value is not None}
-    async with _inside_the_sdk():
-        serialized = await rpc.serialize_properties(set_args, {}, typ=type(args))
-        if rpc.struct_contains_unknowns(serialized):
-            return {}
-        values = rpc.deserialize_properties(serialized)
-    return await resolved(values)
-
-
-async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Returns the values of outputs and secrets; empty if any is unknown."""
-    values = {name: _in_clear(value) for name, value in (properties or {}).items()}
-    return await pulumi.Output.from_input(values).future() or {}
-
-
-def _in_clear(value: Any) -> Any:
-    """Returns a value that the engine has marked as secret without the mark."""
-    is_marked = isinstance(value, Mapping) and value.get(SIGNATURE) == MARKED
-    return value["value"] if is_marked else value
-
-
-async def find_pool(owner: pulumi.Resource, names: Values) -> dict[str, Any] | None:
-    """Returns a live pool; empty if it does not exist, None if Azure cannot be reached."""
-    return await _find(owner, _GET_POOL, names)
-
-
-async def _find(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any] | None:
-    """Returns the live resource; empty if it does not exist, None if Azure cannot be reached."""
-    try:
-        live = await _invoke(owner, function, names) if names else {}
-    except StaleError as error:
-        return {} if _NOT_FOUND in str(error) else None
-    except SdkError:
-        raise
-    except Exception:
-        return None
-    return live if "count" in live or POOLS in live else None
-
-
-async def _invoke(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any]:
-    """Reads the live resource through the provider of its component."""
-    provider, reference = owner.get_provider(function), ""
-    if provider is not None:
-        identity = await provider.id.future()
-        reference = f"{await provider.urn.future()}::{identity or rpc.UNKNOWN}"
-    arguments = Struct()
-    arguments.update({name: names[name] for name in _NAMES if name in names})
-    request = resource_pb2.ResourceInvokeRequest(
-        tok=function,
-        args=arguments,
-        provider=reference,
-        version=version("pulumi-azure-native"),
-    )
-    try:
-        async with _inside_the_sdk():
-            # The monitor exists: it has called this hook.
-            invoke: Any = getattr(settings.get_monitor(), "Invoke")  # noqa: B009
-            response = await asyncio.get_running_loop().run_in_executor(_THREADS, invoke, request)
-    except grpc.RpcError as error:
-        raise StaleError(
-            f"cannot read the live number of nodes from Azure: run `pulumi up --refresh` "
-            f"({error.details()})"
-        ) from None
-    live: dict[str, Any] = rpc.deserialize_properties(getattr(response, "return"))
-    return live

@@ -5,8 +5,8 @@ from typing import Any
 import pulumi
 
 from catalogue.headers import SETTINGS_OF_SPECIALIZED_IMAGE, SPECIALIZED_IMAGE, is_on
-from components.hooks import guard
-from components.live_pools import Values, resolved
+from components.azure_reads import Values
+from components.hooks import guard, resolved
 
 _HEADERS = "customHeaders"
 _STREAMING = "artifactStreamingProfile"

@@ -1,12 +1,22 @@
 """Reports properties that a program removes and AKS keeps, also in previews."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import pulumi
 
+from catalogue import kept
 from catalogue.shapes import at
-from components.hooks import guard
-from components.live_pools import resolved
+from components.hooks import guard, resolved
+
+POOL = "pool"
+CLUSTER = "cluster"
+# The paths of properties to warn of, each with the way to change it; and of those that must stay,
+# each with the reason.
+_TABLES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    POOL: (kept.LASTING_POOL, {}),
+    CLUSTER: (kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER),
+}
 
 
 class KeptPropertyError(Exception):
@@ -20,16 +30,17 @@ def warn_of_kept_properties(name: str, removed: Iterable[str], lasting: Mapping[
         pulumi.log.warn(f"{name}: AKS keeps the current {path}{remedy}")
 
 
-def removed_property_hooks(
-    lasting: Mapping[str, str], refused: Mapping[str, str]
-) -> pulumi.ResourceHookBinding:
-    """Returns the hooks of a resource of azure-native or aks-preview.
+def removed_property_hooks(kind: str) -> pulumi.ResourceHookBinding:
+    """Returns the hooks of a pool or a cluster, of azure-native or aks-preview."""
+    return pulumi.ResourceHookBinding(before_update=[guard(_Removals(kind), in_previews=True)])
 
-    `lasting` are the paths of properties to warn of, each with the way to change it. `refused` are
-    the paths of properties that must stay, each with the reason.
-    """
 
-    async def compare(args: pulumi.ResourceHookArgs) -> None:
+@dataclass(frozen=True)
+class _Removals:
+    kind: str
+
+    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
+        lasting, refused = _TABLES[self.kind]
         old, new = await resolved(args.old_inputs), await resolved(args.new_inputs)
         if not new:
             return
@@ -38,5 +49,3 @@ def removed_property_hooks(
             if path in refused:
                 raise KeptPropertyError(f"{args.name!r} must keep {path}: {refused[path]}")
         warn_of_kept_properties(repr(args.name), removed, lasting)
-
-    return pulumi.ResourceHookBinding(before_update=[guard(compare, in_previews=True)])

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -11,8 +12,8 @@ from aks_preview.configuration import PACKAGE, SETTINGS, TAKE_OVER, taken_over
 from aks_preview.resources import on_the_wire
 from catalogue import fixed, rotation
 from catalogue.shapes import at
-from components.hooks import guard
-from components.live_pools import are_read, find_pool, resolved
+from components import azure_reads
+from components.hooks import guard, resolved
 
 
 class RotationError(Exception):
@@ -47,22 +48,29 @@ def _plain(value: Any) -> Any:
 def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:
     """Returns the hooks of a pool that rotates."""
     # The program has its configuration here, and a hook may not.
-    if not are_read():
+    if not azure_reads.are_read():
         return pulumi.ResourceHookBinding()
-    named = _named_by_user()
+    check = _RequireFreeName(owner.get_provider(azure_reads.POOL), _named_by_user())
+    return pulumi.ResourceHookBinding(before_create=[guard(check)])
 
-    async def require_free_name(args: pulumi.ResourceHookArgs) -> None:
+
+@dataclass(frozen=True)
+class _RequireFreeName:
+    """Refuses to create a pool whose name is taken, unless the user has named that pool."""
+
+    provider: azure_reads.Provider
+    named: frozenset[str]
+
+    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
         names = await resolved(args.new_inputs)
-        live = await find_pool(owner, names)
-        if not live or str(live.get("id")).lower() in named:
+        live = await azure_reads.find(self.provider, azure_reads.POOL, names)
+        if not live or str(live.get("id")).lower() in self.named:
             return
         raise RotationError(
             f"Azure has a pool {names['agentPoolName']!r} already, with the properties that this "
             "update asks for. Do not import it or take it over before you know whether an "
             "unfinished rotation is to delete it: see docs/rotate.md"
         )
-
-    return pulumi.ResourceHookBinding(before_create=[guard(require_free_name)])
 
 
 def _named_by_user() -> frozenset[str]:

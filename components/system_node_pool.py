@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from catalogue import fixed, kept
+from catalogue import fixed
 from catalogue.valid_pools import SYSTEM_NODE_POOL
 from components.arguments import check, true_or_nothing
-from components.live_pools import LivePool
-from components.removed_properties import removed_property_hooks
+from components.live_pools import keep_live_count
+from components.removed_properties import POOL, removed_property_hooks
 from components.unaliased_resource import unaliased_resource
 
 
@@ -84,10 +84,10 @@ class SystemNodePool(pulumi.ComponentResource):
             replace_on_changes=fixed.replacing(fixed.POOL, encrypted),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
-            hooks=removed_property_hooks(kept.LASTING_POOL, {}),
+            hooks=removed_property_hooks(POOL),
         )
-        live = LivePool(self, pool, ("enableAutoScaling", "tags"))
-        self.agent_pool = unaliased_resource(aks.AgentPool, name, pool, live.options(options))
+        options = keep_live_count(self, pool, options)
+        self.agent_pool = unaliased_resource(aks.AgentPool, name, pool, options)
         self.id = self.agent_pool.id
         self.register_outputs({"id": self.id, "poolName": self.pool_name})
 
@@ -104,7 +104,8 @@ def _pool_args(args: SystemNodePoolArgs) -> "aks.AgentPoolArgs":
         vm_size=args.vm_size,
         orchestrator_version=args.kubernetes_version,
         count=args.count,
-        enable_auto_scaling=None if args.max_count is None else True,
+        # Empty values are always sent: AKS keeps what a request leaves out.
+        enable_auto_scaling=args.max_count is not None,
         min_count=args.min_count,
         max_count=args.max_count,
         # Sorted, because azure-native compares zones by index.
@@ -113,5 +114,5 @@ def _pool_args(args: SystemNodePoolArgs) -> "aks.AgentPoolArgs":
         ),
         vnet_subnet_id=args.subnet_id,
         enable_encryption_at_host=true_or_nothing(args.host_encryption),
-        tags=args.tags or None,
+        tags=args.tags or {},
     )

@@ -4,6 +4,7 @@ Azure is one that refuses a count of one's own for an autoscaled pool, and
 whatever is said to be refused is looked up in the request log too.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -188,17 +189,17 @@ def test_inline_pools_are_matched_by_name(strict: Bench, faults: Faults, name: s
 
 
 def test_an_update_does_not_create_a_deleted_pool(strict: Bench, name: str) -> None:
-    """A PUT would make it anew, with a count and a size of long ago."""
-    azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/t4{V}"
+    """A PUT would make it anew, with a count of long ago."""
+    azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/gpu{V}"
     azure.call("DELETE", address)
     azure.wait(address, lambda reply: reply.status == 404)
     before = puts(strict)
 
-    assert "pulumi up --refresh" in strict.up(program(name, t4="b"), fails=True)
+    assert "pulumi up --refresh" in strict.up(program(name, gpu="b"), fails=True)
     assert puts(strict) == before
 
     strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
-    assert live_count(strict, name, "t4") == 1
+    assert live_count(strict, name, "gpu") == 0
 
 
 def test_the_autoscaler_is_turned_off_at_the_live_count(strict: Bench, name: str) -> None:
@@ -226,9 +227,71 @@ def test_a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(
     assert strict.changes() == {}
 
 
+def test_a_preview_asks_azure_once_for_a_cluster(strict: Bench) -> None:
+    """It asked for each pool: a hundred requests for a hundred pools."""
+    before = strict.requests("GET", "managedClusters")
+    assert strict.changes() == {}
+    asked = strict.requests("GET", "managedClusters")[len(before) :]
+    assert [line["path"].rpartition("/")[2] for line in asked] == [name_of(asked[0])]
+
+
+def name_of(line: dict[str, Any]) -> str:
+    """The name of the cluster that was asked for."""
+    return str(line["path"].rpartition("managedClusters/")[2])
+
+
+def test_an_offline_preview_after_a_refresh_shows_the_change_of_the_program(
+    strict: Bench, faults: Faults, name: str
+) -> None:
+    """It showed pools that were taken out of the cluster's list, which no update would do."""
+    refresh(strict)
+    busy = {"code": "InternalServerError", "message": "Later."}
+    faults.script({"method": "GET", "path": "managedClusters", "status": 500, "body": busy})
+    assert strict.changes() == {}
+    strict.write(program(name, t4="b"))
+    assert strict.changes() == {"t4": "update"}
+
+
+def test_a_count_that_only_the_state_has_is_not_sent(strict: Bench, name: str) -> None:
+    """AKS scaled while an update ran: the state's outputs were newer than its inputs."""
+    scale(strict, name, "gpu", 2)
+    deployment = json.loads(strict.pulumi("stack", "export"))
+    [pool] = [
+        each
+        for each in deployment["deployment"]["resources"]
+        if each["urn"].endswith("AgentPool::gpu")
+    ]
+    pool["outputs"]["count"] = 2
+    file = strict.folder / "state.json"
+    file.write_text(json.dumps(deployment))
+    strict.pulumi("stack", "import", "--file", str(file))
+
+    strict.write(program(name, gpu="b"))
+    strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
+    put = strict.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
+    assert (put["count"], put["nodeLabels"]) == (2, {"team": "b"})
+    assert strict.changes() == {}
+
+
+def test_what_others_change_on_a_fixed_pool_goes_with_its_next_update(
+    strict: Bench, name: str
+) -> None:
+    """Labels and counts are the program's; a fixed pool is not read."""
+    azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/t4{V}"
+    body = azure.call("GET", address).body
+    body["properties"] |= {"nodeLabels": {"team": "a", "portal": "yes"}, "count": 3}
+    assert azure.call("PUT", address, body).status == 200
+    azure.wait(address, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
+    assert strict.changes() == {}
+
+    strict.up(program(name, t4="b"))
+    assert azure.call("GET", address).body["properties"]["nodeLabels"] == {"team": "b"}
+    assert live_count(strict, name, "t4") == 1
+
+
 def test_a_changed_sdk_is_told_in_one_sentence_and_has_a_way_out(bench: Bench, name: str) -> None:
     """It was taken for an Azure that does not answer, and an update would have said nothing."""
-    changed = "import components.live_pools as seam\nseam.rpc = object()\n"
+    changed = "import components.azure_reads as seam\nseam.rpc = object()\n"
     told = bench.up(changed + program(name), fails=True)
     assert "Pulumi's SDK has changed" in told
     assert "Traceback" not in told

@@ -149,7 +149,7 @@ def is_let_pass(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
     async def live(*_: Any) -> dict[str, Any]:
         return {"id": POOL, "count": 1}
 
-    monkeypatch.setattr("components.rotation.find_pool", live)
+    monkeypatch.setattr("components.azure_reads.find", live)
     before = dict(runtime_config.CONFIG.get())
 
     def ask(*, variable: str | None = None, setting: str | None = None) -> bool:
