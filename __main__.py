@@ -1,6 +1,7 @@
 """The program: a stack's settings, the components they ask for, and the stack's outputs."""
 
 from pathlib import Path
+from typing import Any
 
 import pulumi
 
@@ -94,46 +95,17 @@ if stack.cluster.existing:
 else:
     cluster = AksCluster(
         "cluster",
-        AksClusterArgs(
+        stack.cluster.as_args(
+            AksClusterArgs,
             resource_group_name=group.resource_group_name,
             location=stack.location,
             cluster_name=stack.cluster.name,
-            dns_prefix=stack.cluster.dns_prefix,
-            kubernetes_version=stack.cluster.kubernetes_version or None,
-            sku_tier=stack.cluster.sku_tier,
-            private=stack.cluster.private,
-            authorized_ip_ranges=stack.cluster.authorized_ip_ranges,
-            oidc_issuer=stack.cluster.oidc_issuer,
-            workload_identity=stack.cluster.workload_identity,
-            user_assigned_identity_id=stack.cluster.user_assigned_identity_id or None,
-            entra=EntraArgs(
-                admin_group_object_ids=stack.cluster.entra.admin_group_object_ids,
-                azure_rbac=stack.cluster.entra.azure_rbac,
-            )
-            if stack.cluster.entra
-            else None,
-            disable_local_accounts=stack.cluster.disable_local_accounts,
-            upgrade_channel=stack.cluster.upgrade_channel,
-            node_os_upgrade_channel=stack.cluster.node_os_upgrade_channel,
-            network=NetworkArgs(
-                mode=stack.network.mode,
-                subnet_id=stack.network.subnet_id or None,
-                pod_cidr=stack.network.pod_cidr,
-                service_cidr=stack.network.service_cidr,
-                dns_service_ip=stack.network.dns_service_ip,
-            ),
-            system_pool=SystemPoolArgs(
+            entra=stack.cluster.entra.as_args(EntraArgs) if stack.cluster.entra else None,
+            network=stack.network.as_args(NetworkArgs),
+            system_pool=stack.system_pool.as_args(
+                SystemPoolArgs,
                 pool_name=stack.system_pool.name,
-                vm_size=stack.system_pool.vm_size,
-                count=stack.system_pool.count,
-                min_count=stack.system_pool.min_count,
-                max_count=stack.system_pool.max_count,
-                zones=stack.system_pool.zones,
-                os_sku=stack.system_pool.os_sku,
                 gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,
-                host_encryption=stack.system_pool.host_encryption,
-                custom_headers=stack.system_pool.custom_headers,
-                removed=stack.system_pool.removed,
             ),
             tags=stack.tags,
         ),
@@ -143,6 +115,13 @@ else:
         ),
     )
 
+# What the pools have in common.
+shared: dict[str, Any] = {
+    "resource_group_name": group.resource_group_name,
+    "cluster_name": cluster.cluster_name,
+    "subnet_id": stack.network.subnet_id or None,
+    "tags": stack.tags,
+}
 # AKS keeps a cluster's last system pool: these go with the cluster, where it is this stack's.
 with_the_cluster = pulumi.ResourceOptions(
     deleted_with=cluster.managed_cluster if isinstance(cluster, AksCluster) else None
@@ -150,21 +129,7 @@ with_the_cluster = pulumi.ResourceOptions(
 for system_pool in stack.system_pools:
     SystemNodePool(
         system_pool.name,
-        SystemNodePoolArgs(
-            resource_group_name=group.resource_group_name,
-            cluster_name=cluster.cluster_name,
-            pool_name=system_pool.name,
-            vm_size=system_pool.vm_size,
-            kubernetes_version=system_pool.kubernetes_version or None,
-            count=system_pool.count,
-            min_count=system_pool.min_count,
-            max_count=system_pool.max_count,
-            zones=system_pool.zones,
-            os_sku=system_pool.os_sku,
-            subnet_id=stack.network.subnet_id or None,
-            host_encryption=system_pool.host_encryption,
-            tags=stack.tags,
-        ),
+        system_pool.as_args(SystemNodePoolArgs, pool_name=system_pool.name, **shared),
         pulumi.ResourceOptions.merge(
             with_the_cluster, pulumi.ResourceOptions(protect=system_pool.protect)
         ),
@@ -173,48 +138,16 @@ for system_pool in stack.system_pools:
 pools = [
     GpuNodePool(
         pool.name,
-        GpuNodePoolArgs(
-            resource_group_name=group.resource_group_name,
-            cluster_name=cluster.cluster_name,
+        pool.as_args(
+            GpuNodePoolArgs,
             pool_name=pool.name,
-            vm_size=pool.vm_size,
-            count=pool.count,
-            min_count=pool.min_count,
-            max_count=pool.max_count,
-            zones=pool.zones,
-            kubernetes_version=pool.kubernetes_version or None,
-            os_sku=pool.os_sku,
-            capacity_reservation_group_id=pool.capacity_reservation_group_id,
-            max_pods=pool.max_pods,
-            os_disk_size_gb=pool.os_disk_size_gb,
-            os_disk_type=pool.os_disk_type,
-            spot=pool.spot,
-            spot_max_price=pool.spot_max_price,
-            max_unavailable=pool.max_unavailable,
-            max_surge=pool.max_surge,
-            drain_timeout_minutes=pool.drain_timeout_minutes,
-            node_soak_minutes=pool.node_soak_minutes,
-            undrainable_node_behavior=pool.undrainable_node_behavior,
-            mig_profile=pool.mig_profile,
-            mig_strategy=pool.mig_strategy,
-            sharing=SharingArgs(
-                time_slicing=TimeSlicingArgs(**pool.sharing.time_slicing.model_dump())
-            )
+            sharing=SharingArgs(time_slicing=pool.sharing.time_slicing.as_args(TimeSlicingArgs))
             if pool.sharing and pool.sharing.time_slicing
             else None,
-            gpu_stack=pool.gpu_stack,
             gpu_operator_driver=stack.gpu_operator.driver,
-            taints=pool.taints,
-            tainted=pool.tainted,
             gpu_taint=stack.gpu_taint,
             labels=stack.labels_of(pool),
-            subnet_id=stack.network.subnet_id or None,
-            host_encryption=pool.host_encryption,
-            artifact_streaming=pool.artifact_streaming,
-            custom_headers=pool.custom_headers,
-            replace_on_header_change=pool.replace_on_header_change,
-            replacement=pool.replacement,
-            tags=stack.tags,
+            **shared,
         ),
         pulumi.ResourceOptions.merge(
             after_the_feature(pool.gpu_stack),

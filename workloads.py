@@ -41,25 +41,15 @@ def add_workloads(
             pools_of_plugin.append(PluginPoolArgs(pool_name=stack.system_pool.name))
         plugin = NvidiaDevicePlugin(
             "device-plugin",
-            NvidiaDevicePluginArgs(
-                edition=stack.device_plugin.edition,
-                image=stack.device_plugin.image or None,
-                namespace=stack.device_plugin.namespace,
-                create_namespace=stack.device_plugin.create_namespace,
-                pools=pools_of_plugin,
-            ),
+            stack.device_plugin.as_args(NvidiaDevicePluginArgs, pools=pools_of_plugin),
             pulumi.ResourceOptions(provider=provider, depends_on=pools, deleted_with=gone_with),
         )
         before_the_job.append(plugin)
     if stack.pools_of("operator"):
         operator = NvidiaGpuOperator(
             "gpu-operator",
-            NvidiaGpuOperatorArgs(
-                driver=stack.gpu_operator.driver,
-                version=stack.gpu_operator.version,
-                timeout_seconds=stack.gpu_operator.timeout_seconds,
-                values=stack.gpu_operator.values,
-                pools=[OperatorPoolArgs.of(pool) for pool in pools],
+            stack.gpu_operator.as_args(
+                NvidiaGpuOperatorArgs, pools=[OperatorPoolArgs.of(pool) for pool in pools]
             ),
             pulumi.ResourceOptions(provider=provider, depends_on=pools, deleted_with=gone_with),
         )
@@ -67,8 +57,8 @@ def add_workloads(
     if stack.sample_job.enabled:
         SampleJob(
             "sample-job",
-            SampleJobArgs(
-                image=stack.sample_job.image,
+            stack.sample_job.as_args(
+                SampleJobArgs,
                 node_taints=[pool.node_taints for pool in pools],
                 resource_name=_resource_of_the_job(stack, pools),
             ),

@@ -3,6 +3,7 @@
 import statistics
 import tempfile
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from rich.console import Console
@@ -24,50 +25,52 @@ class Cost:
     """The medians of several runs."""
 
     pools: int
+    scaled: bool
     way: str
     seconds: float
+    processor_seconds: float
     peak_mb: float
 
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
     """Previews each number of pools in each way, in turn, so that machine load affects all."""
-    measured: dict[tuple[int, str], list[tuple[float, float]]] = {}
+    measured: dict[tuple[int, bool, str], list[tuple[float, float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for pools in SIZES:
-            for run in range(RUNS):
-                for way in WAYS:
-                    console.print(f"previewing {pools} pools, {way}, run {run + 1} of {RUNS}")
-                    home = Path(folder) / f"{way}-{pools}"
-                    cost = _preview(engine, cloud, home, program(way, pools))
-                    measured.setdefault((pools, way), []).append(cost)
-    costs = []
-    for (pools, way), runs in measured.items():
-        seconds, memory = map(statistics.median, zip(*runs, strict=True))
-        costs.append(Cost(pools, way, round(seconds, 3), round(memory, 1)))
-    return costs
+        for pools, scaled, run, way in product(SIZES, (False, True), range(RUNS), WAYS):
+            console.print(f"previewing {pools} pools, {way}, run {run + 1} of {RUNS}")
+            home = Path(folder) / f"{way}-{pools}"
+            cost = _preview(engine, cloud, home, program(way, pools, scaled=scaled))
+            measured.setdefault((pools, scaled, way), []).append(cost)
+    return [
+        Cost(*variant, *(round(statistics.median(each), 3) for each in zip(*runs, strict=True)))
+        for variant, runs in measured.items()
+    ]
 
 
 def table(costs: list[Cost]) -> ReportTable:
     """Returns a table of the costs, and their ratio to the bare way."""
-    bare = {cost.pools: cost for cost in costs if cost.way == "bare"}
-    headings = ("pools", "way", "seconds", "to bare", "peak MB", "to bare")
+    bare = {(cost.pools, cost.scaled): cost for cost in costs if cost.way == "bare"}
+    headings = ("pools", "count", "way", "seconds", "processor s", "to bare", "peak MB", "to bare")
     shown = wide_table(*headings, title=f"Previews on the engine, medians of {RUNS} runs")
     for cost in costs:
-        base = bare[cost.pools]
+        base = bare[cost.pools, cost.scaled]
         shown.add_row(
             str(cost.pools),
+            "autoscaled" if cost.scaled else "fixed",
             cost.way,
             f"{cost.seconds:.2f}",
-            f"{cost.seconds / base.seconds:.2f}",
+            f"{cost.processor_seconds:.2f}",
+            f"{cost.processor_seconds / base.processor_seconds:.2f}",
             f"{cost.peak_mb:.0f}",
             f"{cost.peak_mb / base.peak_mb:.2f}",
         )
     return shown
 
 
-def _preview(engine: Engine, cloud: Cloud, home: Path, text: str) -> tuple[float, float]:
-    """Returns the preview's elapsed seconds and the program's peak memory in megabytes."""
+def _preview(engine: Engine, cloud: Cloud, home: Path, text: str) -> tuple[float, float, float]:
+    """Returns a preview's seconds, its processor seconds, and the program's peak megabytes."""
     peak = home / "memory"
     project = MeasuredProject(engine, cloud, home, {"BENCH_MEMORY": str(peak)})
     project.write(text)
-    return project.pulumi("preview"), int(peak.read_text()) / 1024
+    took = project.measured("preview")
+    return took.elapsed, took.worked, int(peak.read_text()) / 1024

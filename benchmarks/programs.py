@@ -23,6 +23,7 @@ for index in range(POOLS):
         GpuNodePoolArgs(
             resource_group_name="g", cluster_name="c", pool_name=f"pool{index}",
             vm_size="Standard_NC8as_T4_v3", count=1,
+            **(dict(min_count=0, max_count=4) if SCALED else {}),
         ),
     )
 """
@@ -37,6 +38,7 @@ for index in range(POOLS):
         mode="User", os_type="Linux", type="VirtualMachineScaleSets",
         vm_size="Standard_NC8as_T4_v3", count=1, node_taints=["sku=gpu:NoSchedule"],
         gpu_profile=aks.GPUProfileArgs(driver="Install"),
+        **(dict(enable_auto_scaling=True, min_count=0, max_count=4) if SCALED else {}),
     )
 """
 
@@ -54,6 +56,9 @@ class Pool(pulumi.ComponentResource):
                 "mode": "User", "osType": "Linux", "type": "VirtualMachineScaleSets",
                 "vmSize": "Standard_NC8as_T4_v3", "count": 1,
                 "nodeTaints": ["sku=gpu:NoSchedule"], "gpuProfile": {"driver": "Install"},
+                **(
+                    {"enableAutoScaling": True, "minCount": 0, "maxCount": 4} if SCALED else {}
+                ),
             },
             pulumi.ResourceOptions(parent=self, version=VERSION),
         )
@@ -68,7 +73,7 @@ WAYS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def program(way: str, pools: int) -> str:
+def program(way: str, pools: int, *, scaled: bool) -> str:
     """Returns a program that registers this number of pools in one of the ways."""
-    head = f"POOLS = {pools}\nVERSION = {version('pulumi-azure-native')!r}\n"
+    head = f"POOLS = {pools}\nSCALED = {scaled}\nVERSION = {version('pulumi-azure-native')!r}\n"
     return head + _MEMORY + WAYS[way]

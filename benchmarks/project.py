@@ -1,5 +1,6 @@
 """A Pulumi project to measure, on the real engine with the rehearsal's stand-ins."""
 
+import resource
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,14 @@ from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from engine import Engine
 from rehearsal.cloud import Cloud
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """The time of a run: by the clock, and of processors for the whole tree of processes."""
+
+    elapsed: float
+    worked: float
 
 
 @dataclass(frozen=True)
@@ -32,9 +41,19 @@ class MeasuredProject:
 
     def pulumi(self, *arguments: str) -> float:
         """Runs pulumi to its end; returns the elapsed seconds."""
+        return self.measured(*arguments).elapsed
+
+    def measured(self, *arguments: str) -> Seconds:
+        """Runs pulumi to its end; returns the time that it took."""
         project = Project(PROGRAM, self.home)
         variables = {**project.environment(), **self.cloud.environment(), **self.variables}
         pulumi = pulumi_in(self.engine, project.folder, variables)
-        began = time.monotonic()
+        began, worked = time.monotonic(), _processor_seconds()
         pulumi.read(*arguments, "--stack", "bench")
-        return time.monotonic() - began
+        return Seconds(time.monotonic() - began, _processor_seconds() - worked)
+
+
+def _processor_seconds() -> float:
+    """Returns what all ended descendants of this process have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -156,7 +156,12 @@ class GpuNodePoolArgs:
 
 
 class GpuNodePool(pulumi.ComponentResource):
-    """A Linux node pool with GPUs, tainted so that only GPU workloads run on it."""
+    """A Linux node pool with GPUs, tainted so that only GPU workloads run on it.
+
+    An update never changes the number of nodes of a pool that AKS scales. Labels, taints and tags
+    that you take out of the program are removed in Azure; what others changed of them is reverted
+    by the pool's next update.
+    """
 
     id: pulumi.Output[str]
     """The resource ID of the pool in Azure."""

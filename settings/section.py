@@ -3,9 +3,9 @@
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
@@ -13,7 +13,12 @@ from pydantic.alias_generators import to_camel
 from catalogue.mistakes import Mistake, shown
 from catalogue.valid import Rules, property_mistakes
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Value = TypeVar("Value")
+# A component's arguments, a dataclass.
+Args = TypeVar("Args", bound="DataclassInstance")
 
 # How similar a misspelled key is to the right one; tags is not near taints.
 _SIMILAR = 0.65
@@ -89,6 +94,15 @@ class Section(BaseModel):
         """Returns the key that an unknown one is taken for."""
         near = difflib.get_close_matches(key, cls.known_keys(), n=1, cutoff=_SIMILAR)
         return near[0] if near else None
+
+    def as_args(self, kind: type[Args], **more: Any) -> Args:
+        """Returns a component's arguments: the values of the keys of the same names, and more.
+
+        An empty text stands for the component's default.
+        """
+        names = {field.name for field in fields(kind)} - more.keys()
+        own = {name: value for name, value in self if name in names and value != ""}
+        return kind(**own, **more)
 
     @field_validator("*")
     @classmethod

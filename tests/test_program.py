@@ -113,7 +113,7 @@ def test_the_articles_stack_has_the_articles_values(run: Run) -> None:
         "UseGPUDedicatedVHD": "true",
         "usegen2vm": "true",
     }
-    assert not any("nodeTaints" in resource.inputs for resource in pools.values())
+    assert not any(resource.inputs["nodeTaints"] for resource in pools.values())
     # Pools with the image wait for its feature; the cluster, on the regular image, does not.
     assert waits_for(graph, "specialized-image") == {"gpu", "gpugen2"}
     # Its pool with GPUs on the regular image; the others bring a plugin of their own.
