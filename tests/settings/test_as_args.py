@@ -26,7 +26,7 @@ PAIRS: list[tuple[type[Section], type[Any]]] = [
 @pytest.mark.parametrize(("section", "kind"), PAIRS)
 def test_each_key_reaches_the_argument_of_its_name(section: type[Section], kind: type[Any]) -> None:
     """A key that was not copied was valid, and did nothing."""
-    given = {name: f"the {name}" for name in section.model_fields}
+    given: dict[str, Any] = {name: f"the {name}" for name in section.model_fields}
     arguments = {field.name for field in fields(kind)}
     made = section.model_construct(**given).as_args(kind, **dict.fromkeys(arguments - given.keys()))
     reached = given.keys() & arguments
@@ -35,5 +35,5 @@ def test_each_key_reaches_the_argument_of_its_name(section: type[Section], kind:
 
 
 def test_an_empty_text_is_the_components_default() -> None:
-    assert model.Network(subnet_id="").as_args(c.NetworkArgs).subnet_id is None
+    assert model.Network.model_validate({"subnetId": ""}).as_args(c.NetworkArgs).subnet_id is None
     assert model.Network().as_args(c.NetworkArgs, mode="subnet").mode == "subnet"
