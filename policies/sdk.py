@@ -12,6 +12,7 @@ conversions, they are not cached, and all else stays the same.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,6 +25,7 @@ from policies.exceptions import CONFIGURATION, REPORTING_RULE
 # The message of a resource, and the one of its provider.
 _MESSAGES_OF_A_RESOURCE = 2
 _FUNCTIONS = ("deserialize_properties", "unknown_checking_proxy")
+_METHODS = ("_get_resource_options", "_get_provider_resource")
 
 
 class LastResults(threading.local):
@@ -52,6 +54,8 @@ class Servicer(sdk._PolicyAnalyzerServicer):
 
     def __init__(self, name: str, version: str, policies: list[Policy], *more: Any) -> None:
         super().__init__(name, version, policies, *more)
+        for method in filter(partial(hasattr, self), _METHODS):
+            setattr(self, method, LastResults(getattr(self, method)))
         levels = {policy.name: policy.enforcement_level for policy in policies}
         CONFIGURATION.rules = {name: level.value for name, level in levels.items() if level}
         CONFIGURATION.defaults = {

@@ -95,14 +95,12 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
             self._info.judge_settings(self.name, args, report_violation)
-            self._inputs[args.urn] = args.props
+            self._inputs[args.urn] = _shared_reading(args)
             return
         unknowns = Unknowns()
         members = [
-            Member(resource, reading(inputs, RESOURCE, owner))
+            Member(resource, self._inputs.get(resource.urn) or _reading(resource))
             for resource in args.resources
-            for inputs in [self._inputs.get(resource.urn, resource.props)]
-            for owner in [Owner(resource.name, resource.resource_type, resource.urn)]
         ]
         settings = self._info.settings_in(args.get_config())
         stack = next((member.urn for member in members if member.type == STACK), "")
@@ -115,3 +113,21 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
                 if not excepts(urn):
                     report_violation(message, urn)
         unknowns.raise_now(excepts)
+
+
+def _reading(resource: PolicyResource | ResourceValidationArgs) -> Mapping[str, Any]:
+    owner = Owner(resource.name, resource.resource_type, resource.urn)
+    return reading(resource.props, RESOURCE, owner)
+
+
+# By URN, each with the properties that it reads.
+_READINGS: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+
+
+def _shared_reading(args: ResourceValidationArgs) -> Mapping[str, Any]:
+    """Returns the reading that all rules on the stack share: each property is converted once."""
+    properties, known = _READINGS.get(args.urn, (None, {}))
+    if properties is not args.props:
+        known = _reading(args)
+        _READINGS[args.urn] = (args.props, known)
+    return known

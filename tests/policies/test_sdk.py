@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from google.protobuf import json_format
+from pulumi_policy import StackValidationPolicy
 from pulumi_policy import policy as sdk
 
 from policies.rules import RULES
@@ -56,6 +57,16 @@ def test_a_stack_is_converted_once_for_all_rules(conversions: list[int]) -> None
 
     # Remediated, analysed, and as one of the stack; and the configuration of a rule.
     assert len(conversions) <= 4 * len(pools) + len(RULES)
+
+
+def test_rules_on_a_stack_share_what_they_read(conversions: list[int]) -> None:
+    """Each of twelve rules converted each property again."""
+    pool = Resource(type=KIND, properties=POOL, name="shared")
+    pack_says(RULES, pool, config={})
+    rules: list[Any] = [rule for rule in RULES if isinstance(rule, StackValidationPolicy)]
+    readings = [rule._inputs[pool.urn] for rule in rules]
+    assert len(readings) > 1
+    assert len({id(reading) for reading in readings}) == 1
 
 
 def test_the_next_resource_is_another(conversions: list[int]) -> None:
