@@ -122,8 +122,10 @@ def _versions_by_node(view: ClusterView) -> dict[str, str]:
 
 
 def _job(job: SampleJob) -> Text:
-    text = Text(f"\nThe log of the job {job.name}:\n")
-    text.append("".join(f"  {line}\n" for line in job.log.splitlines()))
+    text = Text()
+    if job.log:
+        text.append(f"\nThe log of the job {job.name}:\n")
+        text.append("".join(f"  {line}\n" for line in job.log.splitlines()))
     text.append(f"\nJob: {job.stage}" + (f", on {job.node}" if job.node else ""))
     if job.leftover:
         text.append(f"\n{job.leftover}", "bold red")

@@ -52,10 +52,10 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
     return shown
 
 
-def job(*, has_succeeded: bool) -> SampleJob:
+def job(*, has_succeeded: bool, log: str = "Step") -> SampleJob:
     """A job that printed a line."""
     ended = SampleJob(cast("Any", None), {}, cast("Any", None))
-    ended.log, ended.has_succeeded = "Step", has_succeeded
+    ended.log, ended.has_succeeded = log, has_succeeded
     return ended
 
 
@@ -72,3 +72,10 @@ def test_the_log_of_a_failed_job_is_shown(screen: Any) -> None:
     _, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=False)))
     assert any("Step" in line for line in lines)
     assert lines[-1] == "  -> start the pool"
+
+
+def test_a_job_without_a_log_has_no_heading_for_it(screen: Any) -> None:
+    """A pod that never started had "The log of the job", and nothing below."""
+    _, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=False, log="")))
+    assert not any("The log of the job" in line for line in lines)
+    assert any(line.startswith("Job: ") for line in lines)
