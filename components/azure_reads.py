@@ -20,7 +20,7 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime import rpc, settings
 from pulumi.runtime.proto import resource_pb2
 
-from components.hooks import registered
+from components.hooks import registered, resolved
 
 Values = Mapping[str, Any]
 Provider = pulumi.ProviderResource | None
@@ -105,7 +105,7 @@ async def inputs_of(args: Any) -> dict[str, Any]:
         if rpc.struct_contains_unknowns(serialized):
             return {}
         values = rpc.deserialize_properties(serialized)
-    return await pulumi.Output.from_input(values).future() or {}
+    return await resolved(values)
 
 
 @asynccontextmanager

@@ -42,7 +42,7 @@ def test_what_is_planned_and_what_has_drifted(
     bench.pulumi("preview", "--save-plan", "plan.json")
     broken = bench.pulumi("up", "--yes", "--skip-preview", "--plan", "plan.json", fails=True)
     assert "violates plan" in broken
-    assert "create azure-native:containerservice:AgentPool gpu" in lines(bench)
+    assert "create pulumi:providers:kubernetes kubernetes" in lines(bench)
     bench.pulumi("up", "--yes", "--skip-preview")
     assert lines(bench) == lines(bench, "--refresh") == []
 

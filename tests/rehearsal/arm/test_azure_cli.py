@@ -82,7 +82,8 @@ PRINTS: dict[str, Any] = {
     # It is there from the start, as in a subscription in use.
     "az feature show --namespace Microsoft.Compute -n EncryptionAtHost "
     "--query [properties.state]": ["Registered"],
-    "az feature show --namespace Microsoft.ContainerService -n ManagedGPUExperiencePreview "
+    # One that no test registers.
+    "az feature show --namespace Microsoft.ContainerService -n GPUDedicatedVHDPreview "
     "--query properties.state": "NotRegistered",
     f"az aks show {NAMES} --query [sku.name,sku.tier,agentPoolProfiles[0].vmSize]": [
         "Base",
