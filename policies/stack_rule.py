@@ -99,8 +99,9 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
             return
         unknowns = Unknowns()
         members = [
-            Member(resource, self._inputs.get(resource.urn) or _reading(resource))
+            Member(resource, _reading(resource) if inputs is None else inputs)
             for resource in args.resources
+            for inputs in [self._inputs.get(resource.urn)]
         ]
         settings = self._info.settings_in(args.get_config())
         stack = next((member.urn for member in members if member.type == STACK), "")

@@ -1,10 +1,11 @@
 """What is spared, and that nothing else is different by it."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from google.protobuf import json_format
-from pulumi_policy import StackValidationPolicy
+from pulumi_policy import StackValidationArgs, StackValidationPolicy
 from pulumi_policy import policy as sdk
 
 from policies.rules import RULES
@@ -67,6 +68,26 @@ def test_rules_on_a_stack_share_what_they_read(conversions: list[int]) -> None:
     readings = [rule._inputs[pool.urn] for rule in rules]
     assert len(readings) > 1
     assert len({id(reading) for reading in readings}) == 1
+
+
+def test_inputs_without_properties_are_inputs(conversions: list[int]) -> None:
+    """A rule on the stack read the outputs in their place, which can have what nobody asked for."""
+    rule: Any = next(rule for rule in RULES if isinstance(rule, StackValidationPolicy))
+    bare = Resource(type=KIND, properties={}, name="bare")
+    pack_says(RULES, bare, config={})
+    seen: list[Any] = []
+
+    def judge(members: Any, *_: Any) -> Any:
+        seen.extend(dict(member.properties) for member in members)
+        return iter(())
+
+    resource = SimpleNamespace(
+        urn=bare.urn, name="bare", resource_type=KIND, props=POOL, provider=None
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rule, "_judge", judge)
+        rule.validate(StackValidationArgs([cast("Any", resource)], {}), lambda *_: None)
+    assert seen == [{}]
 
 
 def test_the_next_resource_is_another(conversions: list[int]) -> None:
