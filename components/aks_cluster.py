@@ -19,8 +19,7 @@ from components.arguments import check, chosen, true_or_nothing, warn
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
-from components.removed_properties import CLUSTER as CLUSTER_KIND
-from components.removed_properties import removed_property_hooks
+from components.removed_properties import OF_CLUSTERS
 from components.unaliased_resource import unaliased_resource
 
 # By network mode, the value of networkPluginMode.
@@ -309,7 +308,7 @@ class AksCluster(_Cluster):
         )
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-        hooks = removed_property_hooks(CLUSTER_KIND)
+        hooks = OF_CLUSTERS.hooks()
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]

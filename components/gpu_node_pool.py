@@ -19,7 +19,7 @@ from components.arguments import check, chosen, true_or_nothing, warn
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
-from components.removed_properties import POOL, removed_property_hooks
+from components.removed_properties import OF_POOLS
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import RULES_OF_PARTS, SharingArgs
 from components.unaliased_resource import unaliased_resource
@@ -257,7 +257,7 @@ class GpuNodePool(pulumi.ComponentResource):
             replace_on_header_change=args.replace_on_header_change,
             rotates=rotates,
         )
-        hooks = [removed_property_hooks(POOL)]
+        hooks = [OF_POOLS.hooks()]
         hooks += [rotation_hooks(self)] if rotates else []
         for each in hooks:
             opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=each))

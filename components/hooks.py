@@ -22,13 +22,10 @@ def guard(callback: Callable[[Any], Any], *, in_previews: bool = False) -> pulum
     guards = _GUARDS.setdefault(asyncio.get_event_loop(), {})
     key = (callback, in_previews)
     if key not in guards:
-        options = pulumi.ResourceHookOptions(on_dry_run=in_previews)
-
-        def called(args: Any) -> Any:
-            return callback(args)
-
-        # The number makes the name unique in the program. The SDK takes functions only.
-        guards[key] = pulumi.ResourceHook(f"aks-gpu:guard:{len(guards)}", called, options)
+        options = pulumi.ResourceHookOptions(
+            on_dry_run=in_previews
+        )  # The number makes the name unique in the program.
+        guards[key] = pulumi.ResourceHook(f"aks-gpu:guard:{len(guards)}", callback, options)
     return guards[key]
 
 

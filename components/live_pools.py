@@ -49,7 +49,7 @@ def keep_live_count(
     if "count" in ignored:
         pool = _Program(provider, copy(args), ignored, opts.replace_on_changes or ())
         args.count = _after(pool.live_count(rotates=rotates), args.count)
-    return _with(opts, ignored, _RequireLiveCount(provider))
+    return _with(opts, ignored, _LiveCount(provider).require)
 
 
 def keep_live_pools(
@@ -68,7 +68,7 @@ def keep_live_pools(
     # Some input has to wait until the list of ignored properties is complete.
     waiting = "location" if args.agent_pool_profiles is None else "agent_pool_profiles"
     setattr(args, waiting, _after(pools, getattr(args, waiting)))
-    return _with(opts, ignored, _RequireLivePools(provider))
+    return _with(opts, ignored, _LivePools(provider).require)
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,9 @@ class _Program:
             # update then sends the program's pool with the count in the state.
             return None
         self._count_of_program()
-        counts = {name: {"count": _count(pool, live_pools[name])} for name, pool in _named(inputs)}
-        return [{**pool, **counts[name]} for name, pool in _named(inputs)] or None
+        return [
+            {**pool, "count": _count(pool, live_pools[pool["name"]])} for pool in inline_pools
+        ] or None
 
     def _count_of_program(self) -> None:
         self.ignored[:] = [path for path in self.ignored if path != FIRST_COUNT]
@@ -132,12 +133,12 @@ class _Program:
 
 
 @dataclass(frozen=True)
-class _RequireLiveCount:
+class _LiveCount:
     """Refuses to change the number of nodes of a pool that AKS scales, or has scaled."""
 
     provider: Provider
 
-    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
+    async def require(self, args: pulumi.ResourceHookArgs) -> None:
         sent, old = await resolved(args.new_inputs), await resolved(args.old_inputs)
         if sent.get("enableAutoScaling") or old.get("enableAutoScaling"):
             live = await azure_reads.read(self.provider, azure_reads.POOL, sent)
@@ -145,12 +146,12 @@ class _RequireLiveCount:
 
 
 @dataclass(frozen=True)
-class _RequireLivePools:
+class _LivePools:
     """Refuses other pools than the program's in a cluster's PUT, and other counts than the live."""
 
     provider: Provider
 
-    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
+    async def require(self, args: pulumi.ResourceHookArgs) -> None:
         sent = await resolved(args.new_inputs)
         live = await azure_reads.read(self.provider, azure_reads.CLUSTER, sent)
         live_pools, named = _by_name(live), _named(sent)

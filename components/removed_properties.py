@@ -1,22 +1,13 @@
 """Reports properties that a program removes and AKS keeps, also in previews."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pulumi
 
 from catalogue import kept
 from catalogue.shapes import at
 from components.hooks import guard, resolved
-
-POOL = "pool"
-CLUSTER = "cluster"
-# The paths of properties to warn of, each with the way to change it; and of those that must stay,
-# each with the reason.
-_TABLES: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
-    POOL: (kept.LASTING_POOL, {}),
-    CLUSTER: (kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER),
-}
 
 
 class KeptPropertyError(Exception):
@@ -30,22 +21,30 @@ def warn_of_kept_properties(name: str, removed: Iterable[str], lasting: Mapping[
         pulumi.log.warn(f"{name}: AKS keeps the current {path}{remedy}")
 
 
-def removed_property_hooks(kind: str) -> pulumi.ResourceHookBinding:
-    """Returns the hooks of a pool or a cluster, of azure-native or aks-preview."""
-    return pulumi.ResourceHookBinding(before_update=[guard(_Removals(kind), in_previews=True)])
+@dataclass(frozen=True, eq=False)
+class Removals:
+    """What AKS keeps of a kind of resource."""
 
+    # The paths to warn of, each with the way to change it, and those that must stay, with the
+    # reason.
+    lasting: Mapping[str, str]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
-@dataclass(frozen=True)
-class _Removals:
-    kind: str
+    def hooks(self) -> pulumi.ResourceHookBinding:
+        """Returns the hooks of a resource of azure-native or aks-preview."""
+        return pulumi.ResourceHookBinding(before_update=[guard(self.compare, in_previews=True)])
 
-    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
-        lasting, refused = _TABLES[self.kind]
+    async def compare(self, args: pulumi.ResourceHookArgs) -> None:
         old, new = await resolved(args.old_inputs), await resolved(args.new_inputs)
         if not new:
             return
-        removed = [path for path in (*refused, *lasting) if at(old, path) and not at(new, path)]
+        paths = (*self.refused, *self.lasting)
+        removed = [path for path in paths if at(old, path) and not at(new, path)]
         for path in removed:
-            if path in refused:
-                raise KeptPropertyError(f"{args.name!r} must keep {path}: {refused[path]}")
-        warn_of_kept_properties(repr(args.name), removed, lasting)
+            if path in self.refused:
+                raise KeptPropertyError(f"{args.name!r} must keep {path}: {self.refused[path]}")
+        warn_of_kept_properties(repr(args.name), removed, self.lasting)
+
+
+OF_POOLS = Removals(kept.LASTING_POOL)
+OF_CLUSTERS = Removals(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)

@@ -50,18 +50,18 @@ def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:
     # The program has its configuration here, and a hook may not.
     if not azure_reads.are_read():
         return pulumi.ResourceHookBinding()
-    check = _RequireFreeName(owner.get_provider(azure_reads.POOL), _named_by_user())
-    return pulumi.ResourceHookBinding(before_create=[guard(check)])
+    name = _FreeName(owner.get_provider(azure_reads.POOL), _named_by_user())
+    return pulumi.ResourceHookBinding(before_create=[guard(name.require)])
 
 
 @dataclass(frozen=True)
-class _RequireFreeName:
+class _FreeName:
     """Refuses to create a pool whose name is taken, unless the user has named that pool."""
 
     provider: azure_reads.Provider
     named: frozenset[str]
 
-    async def __call__(self, args: pulumi.ResourceHookArgs) -> None:
+    async def require(self, args: pulumi.ResourceHookArgs) -> None:
         names = await resolved(args.new_inputs)
         live = await azure_reads.find(self.provider, azure_reads.POOL, names)
         if not live or str(live.get("id")).lower() in self.named:

@@ -10,7 +10,7 @@ from catalogue import fixed
 from catalogue.valid_pools import SYSTEM_NODE_POOL
 from components.arguments import check, true_or_nothing
 from components.live_pools import keep_live_count
-from components.removed_properties import POOL, removed_property_hooks
+from components.removed_properties import OF_POOLS
 from components.unaliased_resource import unaliased_resource
 
 
@@ -84,7 +84,7 @@ class SystemNodePool(pulumi.ComponentResource):
             replace_on_changes=fixed.replacing(fixed.POOL, encrypted),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
-            hooks=removed_property_hooks(POOL),
+            hooks=OF_POOLS.hooks(),
         )
         options = keep_live_count(self, pool, options)
         self.agent_pool = unaliased_resource(aks.AgentPool, name, pool, options)
