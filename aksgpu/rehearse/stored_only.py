@@ -14,8 +14,9 @@ def _owners(clusters: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for cluster in clusters:
         # Pools with the same properties are told together.
         pools: dict[str, list[str]] = {}
+        # A server of another version of the code, which runs still, does not tell this.
         for pool in cluster.get("pools", ()):
-            pools.setdefault(", ".join(pool["storedOnly"]), []).append(pool["name"])
+            pools.setdefault(", ".join(pool.get("storedOnly", ())), []).append(pool["name"])
         by_paths = {", ".join(cluster.get("storedOnly", ())): [f"cluster {cluster['name']}"]}
         for paths, names in [*by_paths.items(), *pools.items()]:
             if paths:

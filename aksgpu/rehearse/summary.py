@@ -53,7 +53,7 @@ def show(
     console.print()
     console.print(inventory.as_table(f"The stack {stack} on the rehearsal cloud", rows))
     if not_simulated := stored_only.in_words(status_of(stage.cloud.home).clusters):
-        console.print(Text(not_simulated))
+        console.print(Text(not_simulated), soft_wrap=True)
     console.print()
     has_problem = checked.verdict.is_problem
     if not has_problem:

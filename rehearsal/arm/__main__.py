@@ -32,7 +32,7 @@ LOCK_SECONDS = 1.0
 
 
 def main() -> str | int | None:
-    """Runs the server until it is signalled. Returns an error message if it could not start."""
+    """Runs the server until it is signalled. Returns an error if it could not start."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.arm", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="the folder of this cloud's state")
     parser.add_argument("--port", type=int, help="preferred port; default: the last one used")

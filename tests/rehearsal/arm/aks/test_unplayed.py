@@ -54,6 +54,11 @@ def test_nothing_is_said_where_all_is_played() -> None:
     assert stored_only.in_words([{"name": "a", "storedOnly": [], "pools": []}]) == ""
 
 
+def test_a_server_of_another_version_says_nothing() -> None:
+    """`aksgpu status` on a server from before ended with a traceback."""
+    assert stored_only.in_words([{"name": "a", "pools": [{"name": "gpu"}]}]) == ""
+
+
 @pytest.mark.parametrize("resource", ["cluster", "pool"])
 def test_what_is_played_is_a_property_of_aks(resource: str) -> None:
     known = {path.removeprefix("properties.") for path in fields.lifetimes(resource)}
