@@ -19,6 +19,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,6 @@ class AccessError(Exception):
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs the command; its exit code."""
     identity, *command = arguments
-    stop = threading.Event()
     try:
         _require_variables(environment)
         backend = environment["PULUMI_BACKEND_URL"].replace("STACK", environment.get("STACK", ""))
@@ -59,8 +59,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
             _write(file, _github_token(environment))
             token = partial(_azure_token, file.read_text(encoding="utf-8"), environment)
             _require_roles(environment["AZURE_CLIENT_ID"], _answers(identity, environment, token))
-            threading.Thread(target=_renew, args=(file, environment, stop), daemon=True).start()
-            with terminated_as_interrupted():
+            with _renewed(file, environment), terminated_as_interrupted():
                 return Program(command, Path.cwd(), _signed_in(environment, file)).watch()
     except (AccessError, StacksError) as error:
         sys.stdout.write(f"::error::{error} See docs/ci.md.\n")
@@ -70,8 +69,6 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         return NOT_KNOWN
     except KeyboardInterrupt:
         return STOPPED
-    finally:
-        stop.set()
 
 
 def _require_variables(environment: Mapping[str, str]) -> None:
@@ -93,12 +90,27 @@ def _signed_in(environment: Mapping[str, str], file: Path) -> dict[str, str]:
     }
 
 
-def _renew(file: Path, environment: Mapping[str, str], stop: threading.Event) -> None:
-    while not stop.wait(RENEWED_AFTER_SECONDS):
-        try:
-            _write(file, _github_token(environment))
-        except (AccessError, OSError) as error:
-            sys.stderr.write(f"The token was not renewed, and will be tried again: {error}\n")
+@contextmanager
+def _renewed(file: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """Writes a new token now and then, and nothing after the end: the folder goes then."""
+    ended, writing = threading.Event(), threading.Lock()
+
+    def renew() -> None:
+        while not ended.wait(RENEWED_AFTER_SECONDS):
+            try:
+                token = _github_token(environment)
+                with writing:
+                    if not ended.is_set():
+                        _write(file, token)
+            except (AccessError, OSError) as error:
+                sys.stderr.write(f"The token was not renewed, and will be tried again: {error}\n")
+
+    threading.Thread(target=renew, daemon=True).start()
+    try:
+        yield
+    finally:
+        with writing:
+            ended.set()
 
 
 def _write(file: Path, token: str) -> None:

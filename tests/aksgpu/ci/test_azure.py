@@ -163,6 +163,32 @@ def test_a_renewal_that_fails_is_tried_again(
     assert "will be tried again: GitHub is away." in capfd.readouterr().err
 
 
+def test_nothing_is_written_after_the_command(
+    job: dict[str, str], cloud: Azure, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """The job ended with "Directory not empty": the token was renewed while its folder went."""
+    monkeypatch.setattr(azure, "RENEWED_AFTER_SECONDS", 0.02)
+    is_renewing, has_ended, threads = threading.Event(), threading.Event(), []
+
+    def late(environment: dict[str, str]) -> str:
+        if threading.current_thread() is not threading.main_thread():
+            threads.append(threading.current_thread())
+            is_renewing.set()
+            has_ended.wait(20)
+        return "token"
+
+    monkeypatch.setattr(azure, "_github_token", late)
+    monkeypatch.setattr(azure, "_require_roles", lambda *_: None)
+    script = "import time; time.sleep(0.3)"
+    assert azure.main(["deploy", *python(script)], job) == 0
+    has_ended.set()
+    for thread in threads:
+        thread.join(20)
+    assert is_renewing.is_set()
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("host", "status", "words"),
     [

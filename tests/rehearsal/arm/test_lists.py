@@ -89,8 +89,8 @@ def test_groups_are_filtered_by_tag(
     azure: Azure, group: str, tagged: dict[str, str], filter_: str, expected: set[str]
 ) -> None:
     """`az group list --tag team=ml` listed every group, and what deleted those took all."""
-    listed = azure.call("GET", f"/resourceGroups{GROUPS}&$filter={quote(filter_)}").body["value"]
-    names = {one["name"] for one in listed}
+    listed = pages(azure, f"/resourceGroups{GROUPS}&$filter={quote(filter_)}")
+    names = {one["name"] for page in listed for one in page["value"]}
     assert names & set(tagged.values()) == {tagged[kind] for kind in expected}
     assert (group in names) is not filter_.startswith("tag")
 
