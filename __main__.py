@@ -5,7 +5,6 @@ from typing import Any
 
 import pulumi
 
-import settings
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -29,23 +28,26 @@ from components import (
     SystemPoolArgs,
     TimeSlicingArgs,
 )
+from settings.reading import SettingsError, load
+from settings.secrets import Secrets
+from settings.stack_file import stack_file_of
 from workloads import add_workloads
 
-file = settings.stack_file_of(Path(pulumi.get_root_directory() or "."), pulumi.get_stack())
+file = stack_file_of(Path(pulumi.get_root_directory() or "."), pulumi.get_stack())
 try:
-    stack = settings.load(
+    stack = load(
         pulumi.runtime.get_config_env(),
         pulumi.get_stack(),
         # The components warn of the same, each beside its resource.
         lambda _: None,
-        settings.Secrets(
+        Secrets(
             pulumi.Output.secret,
             pulumi.runtime.get_config_secret_keys_env(),
             file.secrets,
             pulumi.log.warn,
         ),
     )
-except settings.SettingsError as error:
+except SettingsError as error:
     mistakes = "\n".join(map(file.with_place, error.mistakes))
     raise pulumi.RunError(f"This stack file cannot be used:\n{mistakes}") from None
 

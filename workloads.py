@@ -17,7 +17,7 @@ from components import (
     SampleJob,
     SampleJobArgs,
 )
-from settings import Settings
+from settings.model import Settings
 
 
 def add_workloads(

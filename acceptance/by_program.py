@@ -19,7 +19,7 @@ from aksgpu.rehearsal_stage import PROGRAM, Stage
 from aksgpu.running import ProgramError
 from aksgpu.stack_names import policies_file, stack_file
 from engine.cache import Say
-from settings.reading import PROJECT
+from settings import PROJECT
 
 STACK = "article"
 NEW_STACK = "article-new-cluster"

@@ -11,7 +11,7 @@ from aksgpu.preflight.preflight import Preflight
 from azure_proof.stack import POOL, STACK, as_config
 from catalogue.sizes import gpu_sizes
 from engine.cache import Say
-from settings import load
+from settings.reading import load
 from settings.stack_file import as_engine_config
 
 # Regions with many GPU sizes, in the order in which they are asked.

@@ -14,7 +14,7 @@ from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.review.automation import Place, create, run
 from aksgpu.running import Program
 from engine import Engine
-from settings.reading import PROJECT
+from settings import PROJECT
 
 # The stack, and its pool, which is that of dev.
 STACK, POOL = "azure-proof", "gpu"

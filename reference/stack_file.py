@@ -8,7 +8,7 @@ from pydantic.fields import FieldInfo
 
 from components.package.docstrings import described, summary
 from reference.markdown import Row, Tables, code, sections, table
-from settings import Settings
+from settings.model import Settings
 from settings.section import Section
 
 _INTRODUCTION = """\

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
-from settings.reading import PROJECT, WORDS
+from settings import PROJECT
+from settings.section import WORDS
 from settings.yaml_text import NoYamlError, decoded, read_yaml
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import getitem
-from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,25 +13,13 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from catalogue.mistakes import Mistake, property_path, shown
+from settings import PROJECT
 from settings.model import Settings
 from settings.pools import SystemPool
 from settings.secrets import Secrets
-from settings.section import Context, RefusedError, Section, must_be
+from settings.section import WORDS, Context, RefusedError, Section, must_be
 
-PROJECT = "aks-gpu"
 _NO_SECRETS = Secrets(str, ())
-# What a value must be, by the first word of pydantic's types of errors.
-WORDS: Mapping[str, str] = MappingProxyType(
-    {
-        "bool": "true or false",
-        "dict": "a map",
-        "float": "a number",
-        "int": "a whole number",
-        "list": "a list",
-        "model": "a map of keys",
-        "string": "a string",
-    }
-)
 
 
 class SettingsError(Exception):

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
@@ -24,6 +25,18 @@ Args = TypeVar("Args", bound="DataclassInstance")
 _SIMILAR = 0.65
 # The key of a field. Each value is checked beside all before it, so each name is asked for often.
 _key = cache(to_camel)
+# What a value must be, by the first word of pydantic's types of errors.
+WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "bool": "true or false",
+        "dict": "a map",
+        "float": "a number",
+        "int": "a whole number",
+        "list": "a list",
+        "model": "a map of keys",
+        "string": "a string",
+    }
+)
 
 
 class RefusedError(ValueError):

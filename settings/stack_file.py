@@ -10,9 +10,9 @@ from typing import Any
 
 from catalogue.headers import CUSTOM_FEATURES
 from catalogue.mistakes import Mistake, property_path
+from settings import PROJECT
 from settings.own_file import read_own
 from settings.project_file import ProjectFile, read_project
-from settings.reading import PROJECT
 from settings.secrets import is_kept
 from settings.yaml_text import (
     LocatedMistake,

@@ -35,7 +35,7 @@ from components import (
     TimeSlicingArgs,
 )
 from components.arguments import camel_case, check
-from settings import SettingsError, load
+from settings.reading import SettingsError, load
 from settings.stack_file import parse
 from tests.conftest import Deploy
 

@@ -25,7 +25,7 @@ from catalogue.regions import plain
 from engine.cache import Say
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
-from settings import Settings
+from settings.model import Settings
 
 # Returns the ids of the resources in a stack's state; None if the state cannot be read.
 Owned = Callable[[], frozenset[str] | None]

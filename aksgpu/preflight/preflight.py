@@ -28,7 +28,7 @@ from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
 from engine.cache import Say
 from provider_kit.serving import ProviderError
-from settings import Settings
+from settings.model import Settings
 
 
 @dataclass

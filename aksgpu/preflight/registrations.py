@@ -9,7 +9,7 @@ from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
 from catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
 from catalogue.regions import plain
-from settings import Settings
+from settings.model import Settings
 
 _REGISTERED = "Registered"
 # The setting with which the stack registers a feature.

@@ -17,7 +17,8 @@ from catalogue.nodes import (
 )
 from catalogue.regions import plain
 from catalogue.valid_pools import OPERATOR
-from settings import GpuPool, Settings, SystemNodePool, SystemPool
+from settings.model import Settings
+from settings.pools import GpuPool, SystemNodePool, SystemPool
 
 # AKS, and the providers of the machines and networks that AKS creates in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")

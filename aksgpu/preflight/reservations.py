@@ -7,7 +7,7 @@ from aksgpu.preflight.facts import ExistingCluster, Facts, ReservationGroup, Una
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
 from catalogue.regions import plain
-from settings import Settings
+from settings.model import Settings
 
 _SYSTEM_ASSIGNED = (
     "the cluster has a system-assigned identity, with which AKS cannot use reservations"

@@ -13,9 +13,10 @@ from aksgpu.stack_names import stack_file, stack_of
 from catalogue.clusters import PLACEHOLDER
 from catalogue.mistakes import Mistake, property_path
 from provider_kit.configuration import Configuration
-from settings import Settings, SettingsError, load
+from settings import PROJECT
+from settings.model import Settings
 from settings.project_file import read_project
-from settings.reading import PROJECT
+from settings.reading import SettingsError, load
 from settings.secrets import cannot_be_secret
 from settings.stack_file import StackFile, as_engine_config
 from settings.stack_file import read as read_file

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered, Version
 from aksgpu.preflight.rows import About, Row
-from settings import GpuPool, Settings, SystemNodePool
+from settings.model import Settings
+from settings.pools import GpuPool, SystemNodePool
 
 
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:

@@ -6,7 +6,8 @@ import pytest
 
 from components.package.docstrings import MissingDocstringError, described
 from reference.pages import FOLDER, PAGES
-from settings import GpuPool, Settings
+from settings.model import Settings
+from settings.pools import GpuPool
 
 
 @pytest.mark.parametrize("name", PAGES)

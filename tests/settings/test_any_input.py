@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from settings import Settings, SettingsError, load
+from settings.model import Settings
 from settings.pools import GpuPool
+from settings.reading import SettingsError, load
 from settings.section import Section
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

@@ -11,8 +11,8 @@ from catalogue import clusters, resource_groups
 from catalogue.nodes import DRIVERS
 from catalogue.sizes import AS_OF, find
 from catalogue.today import TODAY_VARIABLE
-from settings import Settings, SettingsError, load
-from settings.model import Cluster
+from settings.model import Cluster, Settings
+from settings.reading import SettingsError, load
 from tests.bench import ROOT
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from settings import Secrets, Settings, SettingsError, load
-from settings.secrets import KEPT, MASK, is_kept
+from settings.model import Settings
+from settings.reading import SettingsError, load
+from settings.secrets import KEPT, MASK, Secrets, is_kept
 from settings.section import Section
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}

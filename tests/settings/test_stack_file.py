@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.mistakes import Mistake
-from settings import load
+from settings.reading import load
 from settings.stack_file import (
     EscEnvironmentError,
     NoStackFileError,

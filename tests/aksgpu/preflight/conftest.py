@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-import settings
 from aksgpu.preflight.access import Access, of_rehearsal
 from aksgpu.preflight.asking import Owned
 from aksgpu.preflight.facts import Facts, OfferedSize
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.rows import Row
 from rehearsal import cloud
+from settings.model import Settings
+from settings.reading import load
 from tests.faults import Faults
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, FAST, Azure, new_cluster, wait_until_made
@@ -24,13 +25,13 @@ ELSEWHERE = "northeurope"
 T4: dict[str, Any] = {"name": "t4", "vmSize": "Standard_NC8as_T4_v3", "count": 2}
 
 
-def stack_of(**keys: Any) -> settings.Settings:
+def stack_of(**keys: Any) -> Settings:
     """The settings of a stack file with these keys, by their names in the file."""
     config = {
         f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
         for key, value in keys.items()
     }
-    return settings.load(config, "test", lambda _: None)
+    return load(config, "test", lambda _: None)
 
 
 def the(result: Preflight, question: str, pool: str = "") -> Row:

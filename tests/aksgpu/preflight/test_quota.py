@@ -9,7 +9,7 @@ from aksgpu.preflight import quota, requirements
 from aksgpu.preflight.facts import Quota, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
 from catalogue.rotation import LABEL
-from settings import SettingsError
+from settings.reading import SettingsError
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, offered, stack_of, the
 
 FAMILY = "Standard NCASv3_T4 Family"
