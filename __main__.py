@@ -8,7 +8,6 @@ import pulumi
 from components import (
     AksCluster,
     AksClusterArgs,
-    EntraArgs,
     ExistingAksCluster,
     ExistingAksClusterArgs,
     ExistingResourceGroup,
@@ -20,13 +19,11 @@ from components import (
     NetworkArgs,
     ResourceGroup,
     ResourceGroupArgs,
-    SharingArgs,
     SpecializedGpuImage,
     SpecializedGpuImageArgs,
     SystemNodePool,
     SystemNodePoolArgs,
     SystemPoolArgs,
-    TimeSlicingArgs,
 )
 from settings.reading import SettingsError, load
 from settings.secrets import Secrets
@@ -102,7 +99,6 @@ else:
             resource_group_name=group.resource_group_name,
             location=stack.location,
             cluster_name=stack.cluster.name,
-            entra=stack.cluster.entra.as_args(EntraArgs) if stack.cluster.entra else None,
             network=stack.network.as_args(NetworkArgs),
             system_pool=stack.system_pool.as_args(
                 SystemPoolArgs,
@@ -143,9 +139,6 @@ pools = [
         pool.as_args(
             GpuNodePoolArgs,
             pool_name=pool.name,
-            sharing=SharingArgs(time_slicing=pool.sharing.time_slicing.as_args(TimeSlicingArgs))
-            if pool.sharing and pool.sharing.time_slicing
-            else None,
             gpu_operator_driver=stack.gpu_operator.driver,
             gpu_taint=stack.gpu_taint,
             labels=stack.labels_of(pool),

@@ -121,8 +121,9 @@ def _begin(options: Options, console: Console) -> dict[str, Any] | None:
 def _announced(
     choice: Choice, costs: Costs | None, name: str, deadline: datetime, options: Options
 ) -> Iterator[str]:
+    size = SystemPool.model_validate({}).vm_size
     yield f"The proof creates the resource group {name} in {choice.location}, and in it:"
-    yield f"  an AKS cluster (control plane: Free) with one node of {SystemPool().vm_size}"
+    yield f"  an AKS cluster (control plane: Free) with one node of {size}"
     yield f"  up to {MOST_NODES} nodes of {choice.size}; with --with, more"
     yield f"It takes an hour or two. All is removed by {deadline:%Y-%m-%d %H:%M} UTC at the latest."
     if costs is None or isinstance(costs.prices, Unanswered) or costs.hourly is None:

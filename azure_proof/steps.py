@@ -229,7 +229,7 @@ def _as_sent(pool: Mapping[str, Any]) -> dict[str, Any]:
 
 def plugin(proof: Proof) -> Outcome:
     proof.up()
-    here = ("--namespace", DevicePlugin().namespace)
+    here = ("--namespace", DevicePlugin.model_validate({}).namespace)
     command = ("get", "daemonsets", *here, "--output", "json")
     before = proof.on_cluster(*command).json()["items"]
     patch = [{"op": "replace", "path": _IMAGE, "value": _PAUSE}]

@@ -63,13 +63,12 @@ class SystemPoolArgs:
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. AKS does not change it later."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = None
-    """HTTP headers to send with each request for the cluster. Plain value: with headers, even an
-    empty mapping, the aks-preview provider manages the cluster, and without (the default)
-    azure-native does. Headers never replace the cluster."""
+    """HTTP headers to send with each request for the cluster. With headers, even an empty mapping,
+    the aks-preview provider manages the cluster, and without (the default) azure-native does.
+    Headers never replace the cluster."""
     removed: bool = False
     """Whether other system pools have replaced this one. Requests for the cluster then leave it
-    out, so that you can delete it in AKS. A new cluster needs the pool. Plain value: it decides
-    the content of requests."""
+    out, so that you can delete it in AKS. A new cluster needs the pool."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +115,10 @@ class AksClusterArgs:
     """The name of the cluster in Azure: 1 to 63 letters, digits, `_` and `-`, starting and ending
     with a letter or digit. Another name replaces the cluster."""
     system_pool: SystemPoolArgs
-    """The first system node pool. Plain value, because its `custom_headers` decide which provider
-    manages the cluster; most of its own values can be outputs."""
+    """The first system node pool."""
     network: NetworkArgs = NetworkArgs()
     """The cluster's network. Default: Azure CNI in overlay mode, in a virtual network that AKS
-    creates. Plain value, but its own values can be outputs."""
+    creates."""
     dns_prefix: pulumi.Input[str] | None = None
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
@@ -148,7 +146,7 @@ class AksClusterArgs:
     system-assigned identity."""
     entra: EntraArgs | None = None
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again. Default: only certificates of
-    local accounts. Plain value, but its own values can be outputs."""
+    local accounts."""
     disable_local_accounts: pulumi.Input[bool] = False
     """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
     `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""

@@ -99,20 +99,19 @@ class GpuNodePoolArgs:
     mig_strategy: str | None = None
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
     `nvidia.com/mig-1g.10gb`). Only with the GPU stack `device-plugin`. Default: `single` if
-    `mig_profile` is set. Plain value: it decides which DaemonSets the device plugin has."""
+    `mig_profile` is set."""
     sharing: SharingArgs | None = None
     """How several pods share a GPU. Only with the GPU stack `device-plugin`. Default: each GPU is
-    for one pod. Plain value: it decides which DaemonSets the device plugin has."""
+    for one pod."""
     gpu_stack: str = "device-plugin"
     """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
     and NvidiaDevicePlugin the plugin. `managed` (preview): AKS installs both, and the DCGM metrics
     exporter; the aks-preview provider manages the pool. `operator`: NvidiaGpuOperator installs what
     `gpu_operator_driver` leaves to it. `specialized-image`: both are in the (retired) node image.
-    `none`: you install both. To or from `managed` replaces the pool. Plain value: it decides which
-    DaemonSets the device plugin has."""
+    `none`: you install both. To or from `managed` replaces the pool."""
     gpu_operator_driver: str = "aks"
     """What installs the GPU driver if `gpu_stack` is `operator`: `aks` or `operator`, the same as
-    `driver` of NvidiaGpuOperator. Plain value."""
+    `driver` of NvidiaGpuOperator."""
     taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
     """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpu_taint` and, on
     spot nodes, the taint that AKS adds."""
@@ -135,24 +134,23 @@ class GpuNodePoolArgs:
     """The Azure tags of the pool. Default: none."""
     artifact_streaming: bool | None = None
     """Whether nodes start containers before their whole image is there, for images that Azure
-    Container Registry has prepared. Plain value: if set, even to false, the aks-preview provider
-    manages the pool. For an existing pool of azure-native, use `az aks nodepool update
+    Container Registry has prepared. If set, even to false, the aks-preview provider manages the
+    pool. For an existing pool of azure-native, use `az aks nodepool update
     --enable-artifact-streaming` instead."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = None
-    """HTTP headers to send with each request for the pool. Plain value: with headers, even an empty
-    mapping, the aks-preview provider manages the pool, and without (the default) azure-native
-    does."""
+    """HTTP headers to send with each request for the pool. With headers, even an empty mapping, the
+    aks-preview provider manages the pool, and without (the default) azure-native does."""
     replace_on_header_change: bool = False
     """Whether any change of `custom_headers` replaces the pool. By default the next request sends
     the new headers and the nodes stay. Required to give an existing pool the specialized image, or
-    to take it away. Plain value."""
+    to take it away."""
     replacement: str = "in-place"
     """What a change does that needs a new pool. `in-place`: Pulumi deletes the pool and creates it
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS
     drains by the pods' disruption budgets. Then the name in Azure is `pool_name`, of at most 9
     characters, and 3 characters made from what replaces the pool; pods find the pool by the label
     `aks-gpu/pool`, which `node_selector` has. An existing pool keeps its name until something
-    replaces it. Plain value."""
+    replaces it."""
 
 
 class GpuNodePool(pulumi.ComponentResource):

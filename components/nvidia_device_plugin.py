@@ -96,20 +96,20 @@ class PluginPoolArgs:
     """The name of the node pool in AKS; of a pool that rotates, without what rotates."""
     gpu_stack: str = "device-plugin"
     """What installs the GPU driver and the device plugin on the pool. The plugin runs only on pools
-    with `device-plugin`. Plain value: it decides which DaemonSets exist."""
+    with `device-plugin`."""
     node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
     """The taints of the pool, each as `key=value:effect`. The plugin tolerates them. Default:
     none."""
     has_mig: bool = False
-    """Whether the pool has a MIG profile. Plain value: it decides which DaemonSets exist."""
+    """Whether the pool has a MIG profile."""
     mig_strategy: str | None = None
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
-    `nvidia.com/mig-1g.10gb`). Default: `single` if `has_mig` is set. Plain value."""
+    `nvidia.com/mig-1g.10gb`). Default: `single` if `has_mig` is set."""
     sharing: SharingArgs | None = None
-    """How several pods share a GPU. Default: each GPU is for one pod. Plain value."""
+    """How several pods share a GPU. Default: each GPU is for one pod."""
     name: str | None = None
     """The pool's part of the name of a DaemonSet with `sharing`. Default: `pool_name`. Required if
-    that is an output. Plain value."""
+    that is an output."""
     rotating_name: pulumi.Input[str] | None = None
     """The present name in AKS of a pool with `replacement: rotate`. The plugin finds its nodes by
     the label `aks-gpu/pool`, and an update waits until it runs on those of a new pool. Default: the
@@ -144,17 +144,16 @@ class NvidiaDevicePluginArgs:
 
     edition: str = "today"
     """The DaemonSet to create: `today` for a current one, `article` for that of the AKS article of
-    2020. Plain value: it decides the contents of the DaemonSets."""
+    2020."""
     image: pulumi.Input[str] | None = None
     """The container image of the plugin. Default: the image of the edition."""
     namespace: pulumi.Input[str] = "gpu-resources"
     """The Kubernetes namespace of the DaemonSets."""
     create_namespace: bool = True
     """Whether to create the namespace, and to delete it with this component. Set it to False for a
-    namespace that exists. Plain value: it decides which resources the component has."""
+    namespace that exists."""
     pools: Sequence[PluginPoolArgs] = ()
-    """The GPU node pools of the cluster. At least one must have the GPU stack `device-plugin`.
-    Plain value: they decide which DaemonSets exist."""
+    """The GPU node pools of the cluster. At least one must have the GPU stack `device-plugin`."""
 
 
 class NvidiaDevicePlugin(pulumi.ComponentResource):

@@ -22,12 +22,12 @@ class OperatorPoolArgs:
 
     gpu_stack: str = OPERATOR
     """What installs the GPU driver and the device plugin on the pool. The operator serves only
-    pools with `operator`. Plain value."""
+    pools with `operator`."""
     node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
     """The taints of the pool, each as `key=value:effect`. The operands tolerate them. Default:
     none."""
     has_mig: bool = False
-    """Whether the pool has a MIG profile. Plain value."""
+    """Whether the pool has a MIG profile."""
 
     @classmethod
     def of(cls, pool: GpuNodePool) -> "OperatorPoolArgs":
@@ -41,7 +41,7 @@ class NvidiaGpuOperatorArgs:
 
     driver: str = "aks"
     """What installs the GPU driver and the container runtime on the pools: `aks`, or `operator`.
-    The same as `gpu_operator_driver` of each pool. Plain value."""
+    The same as `gpu_operator_driver` of each pool."""
     version: pulumi.Input[str] = gpu_operator.VERSION
     """The version of the Helm chart, with its `v`."""
     namespace: pulumi.Input[str] = gpu_operator.NAMESPACE
@@ -50,10 +50,9 @@ class NvidiaGpuOperatorArgs:
     """How long Helm waits for the operator, in seconds."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Additional values of the chart, as nested maps. They cannot contradict `driver`. The operands
-    tolerate the taints of the pools without any. Plain value, but its own values can be outputs."""
+    tolerate the taints of the pools without any."""
     pools: Sequence[OperatorPoolArgs] = ()
-    """The GPU node pools of the cluster. At least one must have the GPU stack `operator`. Plain
-    value."""
+    """The GPU node pools of the cluster. At least one must have the GPU stack `operator`."""
 
 
 class NvidiaGpuOperator(pulumi.ComponentResource):

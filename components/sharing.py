@@ -17,13 +17,12 @@ class TimeSlicingArgs:
     """How many pods use a GPU in turns. Nothing keeps them from each other's memory."""
 
     replicas: int
-    """How many pods get each GPU, at least 2. Plain value."""
+    """How many pods get each GPU, at least 2."""
     rename: bool = False
-    """Whether pods ask for `nvidia.com/gpu.shared` instead of `nvidia.com/gpu`. Plain
-    value."""
+    """Whether pods ask for `nvidia.com/gpu.shared` instead of `nvidia.com/gpu`."""
     fail_requests_greater_than_one: bool = True
     """Whether a container that asks for more than one fails: two replicas are no more of a GPU than
-    one. Plain value."""
+    one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +30,9 @@ class SharingArgs:
     """How pods share the GPUs of a pool."""
 
     mps: Mapping[str, Any] | None = None
-    """Not supported: it is here to be refused with a reason. Plain value."""
+    """Not supported: it is here to be refused with a reason."""
     time_slicing: TimeSlicingArgs | None = None
-    """Pods use a GPU in turns. Required. Plain value."""
+    """Pods use a GPU in turns. Required."""
 
 
 # The rules of these arguments, by the argument of a pool that they are under.

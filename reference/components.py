@@ -10,6 +10,8 @@ import pulumi
 import components
 from components.package.docstrings import attributes, described, summary
 from reference.markdown import Row, Tables, code, sections
+from reference.stack_file import anchor, is_of_argument, keys_of_arguments
+from settings.section import Section
 
 _INTRODUCTION = """\
 The components build GPU node pools, and what belongs to them, in any Pulumi program in Python:
@@ -19,8 +21,9 @@ The components build GPU node pools, and what belongs to them, in any Pulumi pro
     GpuNodePool("train", GpuNodePoolArgs(...), pulumi.ResourceOptions(protect=True))
 
 An argument of type `Input` takes a value or an output of another resource. Every other argument is
-plain: its value decides which resources exist, so it cannot be an output. Invalid arguments are
-reported together, each with its property path, before anything is created.
+plain: its value decides which resources exist, so it cannot be an output. What is also a key of a
+stack file is described there. Invalid arguments are reported together, each with its property path,
+before anything is created.
 [batch-team](../../examples/batch-team) uses the components in a program of another team."""
 
 # How the code writes a type, and how the page does.
@@ -86,11 +89,15 @@ def _has(kind: Any, name: str) -> bool:
 
 def _argument(kind: type, field: Field[Any]) -> Row:
     argument = described(kind, field.name)
+    meaning = argument.meaning
+    path, section = keys_of_arguments().get(kind, ("", Section))
+    if is_of_argument(section, field.name):
+        meaning = f"as in [{code(path)}](stack-file.md#{anchor(path)})"
     return (
         code(field.name),
         code(_type(argument.annotation)),
         argument.default or _default(field),
-        argument.meaning,
+        meaning,
     )
 
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from components.package.docstrings import described, summary
+from components.package.docstrings import Attribute, attributes, described, summary
+from components.package.schema import in_properties
 from reference.markdown import Row, Tables, code, sections, table
 from settings.model import Settings
 from settings.section import Section
@@ -73,23 +75,44 @@ def _with_parts(key: str, section: type[Section]) -> Iterator[tuple[str, type[Se
 def _part(tables: Tables, key: str, section: type[Section]) -> Iterator[str]:
     yield f"## {key}"
     yield summary(section)
-    yield from tables.table(key, _anchor(key), _HEAD, _keys(section, f"{key}."))
+    yield from tables.table(key, anchor(key), _HEAD, _keys(section, f"{key}."))
 
 
 def _keys(section: type[Section], path: str) -> list[Row]:
     return [_key(section, path, name, field) for name, field in section.model_fields.items()]
 
 
-def _anchor(path: str) -> str:
+def _key(section: type[Section], path: str, name: str, field: FieldInfo) -> Row:
+    key = _described(section, name)
+    parts = _sections_in(field.annotation)
+    place = anchor(f"{path}{field.alias}")
+    meaning = f"{key.meaning} [Its keys](#{place})" if parts else key.meaning
+    # A section can have another default than the component.
+    has_own = name in attributes(section) and is_of_argument(section, name)
+    default = _default(field) if has_own else key.default or _default(field)
+    return code(field.alias), _type(field.annotation), default, meaning
+
+
+def keys_of_arguments() -> dict[type, tuple[str, type[Section]]]:
+    """The sections that take keys from a component's arguments, with their paths."""
+    return {part.arguments: (path, part) for path, part in _parts() if part.arguments}
+
+
+def is_of_argument(section: type[Section], name: str) -> bool:
+    """Whether the description of a key is that of the component's argument."""
+    own = attributes(section).get(name)
+    return name in section.model_fields and not (own and own.description)
+
+
+def anchor(path: str) -> str:
     return path.lower().replace(".", "")
 
 
-def _key(section: type[Section], path: str, name: str, field: FieldInfo) -> Row:
-    key = described(section, name)
-    parts = _sections_in(field.annotation)
-    anchor = _anchor(f"{path}{field.alias}")
-    meaning = f"{key.meaning} [Its keys](#{anchor})" if parts else key.meaning
-    return code(field.alias), _type(field.annotation), key.default or _default(field), meaning
+def _described(section: type[Section], name: str) -> Attribute:
+    if not is_of_argument(section, name):
+        return described(section, name)
+    argument = described(section.arguments or section, name)
+    return replace(argument, description=in_properties(argument.description))
 
 
 def _default(field: FieldInfo) -> str:

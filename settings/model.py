@@ -2,17 +2,22 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from catalogue import gpu_operator, images, valid_clusters
+from catalogue import gpu_operator, valid_clusters
 from catalogue.mistakes import Mistake, property_path
+from catalogue.nodes import DRIVERS
 from catalogue.valid import property_mistakes
 from catalogue.valid_pools import OPERATOR, operator_conflict
+from components.aks_cluster import AksClusterArgs, EntraArgs, NetworkArgs
+from components.nvidia_device_plugin import NvidiaDevicePluginArgs
+from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
+from components.sample_job import SampleJobArgs
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
-from settings.section import RefusedError, Section, context_of
+from settings.section import RefusedError, Section, context_of, keys_of
 
 # The keys that apply to an existing cluster, by section.
 _KEYS_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
@@ -47,18 +52,17 @@ class ResourceGroup(_NamedByTheStack):
     `existing` is true. Another name replaces the resource group, and the cluster in it."""
 
 
+@keys_of(EntraArgs)
 class Entra(Section):
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
     _rules = valid_clusters.ENTRA
 
-    azure_rbac: bool = False
-    """Whether Azure role assignments grant access to the Kubernetes API. By default only Kubernetes
-    RBAC does."""
-    admin_group_object_ids: list[str] = []
-    """The object IDs of the Entra groups whose members are cluster administrators."""
 
-
+@keys_of(
+    AksClusterArgs,
+    without=("resource_group_name", "location", "cluster_name", "system_pool", "network", "tags"),
+)
 class Cluster(_NamedByTheStack):
     """The AKS cluster."""
 
@@ -72,88 +76,49 @@ class Cluster(_NamedByTheStack):
     """The name of the cluster: 1 to 63 letters, digits, `_` and `-`. Default: `aks-gpu-` and the
     stack's name. Required if `existing` is true. Another name replaces the cluster: set the name
     before you run `pulumi stack rename`."""
-    dns_prefix: str | None = None
-    """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
-    cluster's name. Another prefix replaces the cluster."""
     kubernetes_version: str = ""
     """The Kubernetes version of the cluster and, by default, of its node pools, such as `1.35` or
     `1.35.2`. Default: AKS chooses at creation. With `upgradeChannel: patch`, set a minor version;
     with `stable` or `rapid`, leave it out."""
-    sku_tier: str = "Free"
-    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
-    which long-term support needs: `supportPlan` turns that on, and is not a setting here."""
-    private: bool = False
-    """Whether the API server has only a private IP address. To make a public cluster private
-    replaces it; a private cluster cannot become public."""
-    authorized_ip_ranges: list[str] = []
-    """The IP ranges, in CIDR notation, that can reach a public API server. Not for a private
-    cluster. Default: all addresses."""
-    oidc_issuer: bool = True
-    """Whether the cluster has an OIDC issuer URL, so that other systems can verify the tokens of
-    its service accounts."""
-    workload_identity: bool = False
-    """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires `oidcIssuer`."""
-    user_assigned_identity_id: str = ""
-    """The resource ID of a user-assigned managed identity for the control plane. Default: a
-    system-assigned identity."""
-    entra: Entra | None = None
-    """Sign-in with Microsoft Entra ID. Default: only certificates of local accounts. AKS cannot
-    turn it off again."""
-    disable_local_accounts: bool = False
-    """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
-    `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""
-    upgrade_channel: str = "none"
-    """Which Kubernetes upgrades AKS installs automatically: `none`, `patch`, `stable`, `rapid` or
-    `node-image`."""
-    node_os_upgrade_channel: str = "NodeImage"
-    """Which operating-system upgrades AKS installs on nodes automatically: `None`, `Unmanaged`,
-    `SecurityPatch` or `NodeImage`."""
     protect: bool = True
     """Whether Pulumi refuses to delete or replace the cluster, and the resource group if the stack
     created it."""
 
+    if TYPE_CHECKING:
+        entra: Entra | None
+        upgrade_channel: str
+        user_assigned_identity_id: str | None
 
+
+@keys_of(NetworkArgs)
 class Network(Section):
     """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
     _rules = valid_clusters.NETWORK
     _warnings = valid_clusters.NETWORK_WARNINGS
 
-    mode: str = "overlay"
-    """How pods get IP addresses: `overlay` (from `podCidr`) or `subnet` (from the subnet
-    `subnetId`)."""
-    subnet_id: str = ""
-    """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
-    creates a virtual network."""
-    pod_cidr: str | None = None
-    """The IP range of the pods in CIDR notation, for mode `overlay` only. Default:
-    `10.244.0.0/16`. Another range replaces the cluster."""
-    service_cidr: str | None = None
-    """The IP range of Kubernetes services in CIDR notation, `/12` or smaller. Set it together with
-    `dnsServiceIp`. Default: `10.0.0.0/16`. Another range replaces the cluster."""
-    dns_service_ip: str | None = None
-    """The IP address of the cluster's DNS service, inside `serviceCidr`. Default:
-    `10.0.0.10`. Another address replaces the cluster."""
+    if TYPE_CHECKING:
+        subnet_id: str | None
 
 
+@keys_of(NvidiaDevicePluginArgs, without=("pools",))
 class DevicePlugin(Section):
     """The NVIDIA device plugin, which the stack installs for pools with the GPU stack
     `device-plugin`."""
 
     _rules = valid_clusters.DEVICE_PLUGIN
 
-    edition: str = "today"
-    """The DaemonSet to create: `today` for a current one, `article` for that of the AKS article of
-    2020."""
-    image: str = ""
-    """The container image of the plugin. Default: the image of the edition."""
-    namespace: str = "gpu-resources"
-    """The Kubernetes namespace of the DaemonSets."""
     create_namespace: bool = True
     """Whether to create the namespace. Set it to false for a namespace that exists. If the stack
     created it, run `pulumi state delete` on it first: otherwise Pulumi deletes it."""
 
+    if TYPE_CHECKING:
+        edition: str
+        image: str | None
+        namespace: str
 
+
+@keys_of(NvidiaGpuOperatorArgs, without=("namespace", "pools"))
 class GpuOperator(Section):
     """NVIDIA's GPU Operator, which the stack installs with Helm for pools with the GPU stack
     `operator`."""
@@ -163,15 +128,12 @@ class GpuOperator(Section):
     driver: str = "aks"
     """What installs the GPU driver and the container runtime on those pools: `aks`, or `operator`.
     Another one replaces the pools."""
-    version: str = gpu_operator.VERSION
-    """The version of the Helm chart, with its `v`."""
-    timeout_seconds: int = 1800
-    """How long Helm waits for the operator, in seconds."""
-    values: dict[str, Any] = {}
-    """Additional values of the chart, as nested maps. They cannot contradict `driver`. The operands
-    tolerate the taints of the pools without any."""
+
+    if TYPE_CHECKING:
+        values: dict[str, Any]
 
 
+@keys_of(SampleJobArgs, without=("node_taints", "resource_name"))
 class SampleJob(Section):
     """The sample job of the AKS article, which shows that pods can use a GPU."""
 
@@ -180,8 +142,9 @@ class SampleJob(Section):
     enabled: bool = False
     """Whether to run the sample job. `pulumi up` waits for it, up to half an hour: a pool may have
     to scale up. `aksgpu check --job` runs a pod outside the stack instead."""
-    image: str = images.SAMPLE_JOB
-    """The container image of the job."""
+
+    if TYPE_CHECKING:
+        image: str
 
 
 class Settings(Section):
@@ -216,25 +179,26 @@ class Settings(Section):
     """The resource group of the cluster."""
     cluster: Cluster = {}  # type: ignore[assignment]
     """The AKS cluster."""
-    network: Network = Network()
+    network: Network = Network.model_validate({})
     """The cluster's network."""
-    system_pool: SystemPool = SystemPool()
+    system_pool: SystemPool = SystemPool.model_validate({})
     """The first system node pool, which AKS creates with the cluster."""
     system_pools: list[SystemNodePool] = []
     """Additional system node pools ([how to replace the first one](../system-pools.md))."""
     gpu_pools: list[GpuPool] = []
     """The GPU node pools."""
-    device_plugin: DevicePlugin = DevicePlugin()
+    device_plugin: DevicePlugin = DevicePlugin.model_validate({})
     """The NVIDIA device plugin."""
-    gpu_operator: GpuOperator = GpuOperator()
+    gpu_operator: GpuOperator = GpuOperator.model_validate({})
     """NVIDIA's GPU Operator."""
-    sample_job: SampleJob = SampleJob()
+    sample_job: SampleJob = SampleJob.model_validate({})
     """The sample job of the AKS article, which shows that pods can use a GPU."""
 
     @field_validator("gpu_stack")
     @classmethod
     def _set_default_of_pools(cls, gpu_stack: str, info: ValidationInfo) -> str:
-        context_of(info).gpu_stack = gpu_stack
+        if gpu_stack in DRIVERS:
+            context_of(info).gpu_stack = gpu_stack
         return gpu_stack
 
     @field_validator("cluster")

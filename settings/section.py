@@ -2,17 +2,27 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import MISSING, Field, dataclass, field, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    create_model,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from catalogue.mistakes import Mistake, shown
-from catalogue.valid import Rules, property_mistakes
+from catalogue.valid import Rules, mistakes, property_mistakes
+from components.package.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -20,11 +30,16 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 # A component's arguments, a dataclass.
 Args = TypeVar("Args", bound="DataclassInstance")
+SomeSection = TypeVar("SomeSection", bound="Section")
 
 # How similar a misspelled key is to the right one; tags is not near taints.
 _SIMILAR = 0.65
-# The key of a field. Each value is checked beside all before it, so each name is asked for often.
-_key = cache(to_camel)
+# What could be read of the section that is being read, by key.
+_READ: ContextVar[dict[str, Any]] = ContextVar("_READ")
+# What makes an error of pydantic's anew.
+_DETAILS = frozenset({"type", "loc", "input", "ctx"})
+# The sections that were made of arguments.
+_SECTIONS: dict[type, type["Section"]] = {}
 # What a value must be, by the first word of pydantic's types of errors.
 WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -42,9 +57,9 @@ WORDS: Mapping[str, str] = MappingProxyType(
 class RefusedError(ValueError):
     """Mistakes inside a section, whose paths are relative to the section."""
 
-    def __init__(self, mistakes: Sequence[Mistake]) -> None:
-        super().__init__("; ".join(map(str, mistakes)))
-        self.mistakes = mistakes
+    def __init__(self, found: Sequence[Mistake]) -> None:
+        super().__init__("; ".join(map(str, found)))
+        self.mistakes = found
 
 
 @dataclass
@@ -81,6 +96,8 @@ class Section(BaseModel):
         populate_by_name=True,
         validate_default=True,
     )
+    # The component's arguments that are keys of the section, if there are some.
+    arguments: ClassVar[type["DataclassInstance"] | None] = None
     # By key: the rules that a value must meet, and the rules whose violation is only a warning.
     _rules: ClassVar[Rules] = {}
     _warnings: ClassVar[Rules] = {}
@@ -114,18 +131,93 @@ class Section(BaseModel):
         An empty text stands for the component's default.
         """
         names = {field.name for field in fields(kind)} - more.keys()
-        own = {name: value for name, value in self if name in names and value != ""}
+        own = {name: _argument(value) for name, value in self if name in names and value != ""}
         return kind(**own, **more)
 
     @field_validator("*")
     @classmethod
-    def _is_valid(cls, value: Value, info: ValidationInfo) -> Value:
-        """Checks a value, given the valid values of the keys above it."""
-        known: dict[str, Any] = {_key(name): other for name, other in info.data.items()}
-        key = _key(str(info.field_name))
-        known[key] = value
-        if mistakes := [*property_mistakes(cls._rules, key, known)]:
-            raise RefusedError(mistakes)
-        warnings = property_mistakes(cls._warnings, key, known)
-        context_of(info).warnings.extend(reason for _, reason in warnings)
+    def _is_readable(cls, value: Value, info: ValidationInfo) -> Value:
+        _READ.get()[to_camel(str(info.field_name))] = value
         return value
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _is_valid(
+        cls, values: Any, read: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        """Applies the rules to what could be read, as a component does to its arguments."""
+        known: dict[str, Any] = {}
+        before = _READ.set(known)
+        section, wrong = None, list[Any]()
+        try:
+            section = read(values)
+        except ValidationError as error:
+            wrong = [
+                {name: value for name, value in each.items() if name in _DETAILS}
+                for each in error.errors(include_url=False)
+            ]
+        finally:
+            _READ.reset(before)
+        found = {name: [*property_mistakes(cls._rules, name, known)] for name in known}
+        # One mistake a key: the rule's, which a component tells too.
+        wrong = [each for each in wrong if not any(map(found.get, each["loc"][:1]))]
+        if refused := [mistake for each in found.values() for mistake in each]:
+            cause = {"error": RefusedError(refused)}
+            wrong.append({"type": "value_error", "loc": ("",), "input": "", "ctx": cause})
+        if section is None or wrong:
+            raise ValidationError.from_exception_data(cls.__name__, wrong)
+        context_of(info).warnings.extend(reason for _, reason in mistakes(cls._warnings, known))
+        return section
+
+
+def keys_of(
+    arguments: type["DataclassInstance"], *, without: Collection[str] = ()
+) -> Callable[[type[SomeSection]], type[SomeSection]]:
+    """Makes a component's arguments keys of a section: their types, defaults and descriptions.
+
+    What the section declares itself is its own.
+    """
+
+    def with_keys(section: type[SomeSection]) -> type[SomeSection]:
+        keys: dict[str, Any] = {
+            each.name: (_type(kind_of(each.type)), _default(each))
+            for each in fields(arguments)
+            if each.name not in {*without, *section.model_fields}
+        }
+        made = create_model(
+            section.__name__,
+            __base__=section,
+            __doc__=section.__doc__,
+            __module__=section.__module__,
+            **keys,
+        )
+        made.arguments = arguments
+        _SECTIONS[arguments] = made
+        return made
+
+    return with_keys
+
+
+def _type(kind: Kind) -> Any:
+    """Returns the type of a key, whose value is never an output."""
+    own: Any = _SECTIONS.get(kind.base, kind.base)
+    if kind.items:
+        items: Any = _type(kind.items)
+        own = list[items] if kind.base is list else dict[str, items]
+    elif kind.base is object:
+        own = Any
+    return own | None if kind.is_optional else own
+
+
+def _default(argument: "Field[Any]") -> Any:
+    if argument.default_factory is not MISSING:
+        return argument.default_factory()
+    if argument.default is MISSING:
+        return ...
+    return list(argument.default) if isinstance(argument.default, tuple) else argument.default
+
+
+def _argument(value: Any) -> Any:
+    """Returns a value as a component takes it: a section as the arguments that it was made from."""
+    is_section = isinstance(value, Section) and value.arguments
+    return value.as_args(value.arguments) if is_section else value

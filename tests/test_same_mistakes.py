@@ -118,6 +118,13 @@ SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualN
 # The part of a stack file, the properties that it has there, and the path of what is wrong.
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"name": "GPU"}, "name"),
+    # What a rule compares with stood below: the stack file said nothing of these two.
+    ("gpuPools[0]", {"name": "abcdefghij", "replacement": "rotate"}, "name"),
+    (
+        "gpuPools[0]",
+        {"labels": {"aks-gpu/pool": "x"}, "replacement": "rotate"},
+        'labels["aks-gpu/pool"]',
+    ),
     ("gpuPools[0]", {"vmSize": "Standard_D4ds_v5"}, "vmSize"),
     ("gpuPools[0]", {"vmSize": "Standard_NV24ads_V710_v5"}, "vmSize"),
     ("gpuPools[0]", {"gpuStack": "x"}, "gpuStack"),

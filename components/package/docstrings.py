@@ -39,11 +39,16 @@ class Attribute:
 
 @cache
 def attributes(kind: type) -> dict[str, Attribute]:
-    """All annotated attributes of a class and of those that it inherits from, by name."""
+    """All annotated attributes of a class and of those that it inherits from, by name.
+
+    One that has no docstring keeps that of the class which it inherits from.
+    """
     found: dict[str, Attribute] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] == kind.__module__.partition(".")[0]:
-            found.update(_own(base))
+            for name, own in _own(base).items():
+                inherited = found[name].description if name in found else ""
+                found[name] = Attribute(own.annotation, own.description or inherited)
     return found
 
 

@@ -155,14 +155,17 @@ def _property(arguments: Any, field: Field[Any], types: _Json) -> _Json:
             found["items" if kind.base is list else "additionalProperties"]["plain"] = True
     if kind.base in SCALARS and field.default not in (MISSING, None):
         found["default"] = field.default
-    return _described(arguments, field.name, found)
+    property_ = _described(arguments, field.name, found)
+    if not kind.is_input:
+        property_["description"] += " Plain value: it cannot be an output."
+    return property_
 
 
 def _described(kind: type, name: str, found: _Json) -> _Json:
-    return {"description": _in_properties(described(kind, name).description), **found}
+    return {"description": in_properties(described(kind, name).description), **found}
 
 
-def _in_properties(description: str) -> str:
+def in_properties(description: str) -> str:
     """Returns a description with the properties of the schema in place of Python's names."""
     return _PYTHON_NAME.sub(lambda name: f"`{camel_case(name[1])}`", description)
 

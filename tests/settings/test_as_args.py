@@ -36,4 +36,4 @@ def test_each_key_reaches_the_argument_of_its_name(section: type[Section], kind:
 
 def test_an_empty_text_is_the_components_default() -> None:
     assert model.Network.model_validate({"subnetId": ""}).as_args(c.NetworkArgs).subnet_id is None
-    assert model.Network().as_args(c.NetworkArgs, mode="subnet").mode == "subnet"
+    assert model.Network.model_validate({}).as_args(c.NetworkArgs, mode="subnet").mode == "subnet"

@@ -39,15 +39,14 @@ def test_all_mistakes_are_reported_at_once_by_key(tmp_path: Path) -> None:
     pools = [{"name": "Bad", "vmSize": "Standard_D4ds_v5"}]
     config = {"aks-gpu:gpuPools": pools, "aks-gpu:location": "East US", "aks-gpu:clutser": {}}
     messages = mistakes(tmp_path, {"config": config})
-    keys = [line.partition(":")[0] for line in messages]
-    assert keys == ["location", "gpuPools[0].name", "gpuPools[0].vmSize", "clutser"]
-    places = [line.rpartition(" (")[2] for line in messages]
-    assert places == [
-        "line 6, column 3)",
-        "line 4, column 5)",
-        "line 5, column 5)",
-        "line 2, column 3)",
-    ]
+    places = {line.partition(":")[0]: line.rpartition(" (")[2] for line in messages}
+    assert places == {
+        "location": "line 6, column 3)",
+        "gpuPools[0].name": "line 4, column 5)",
+        "gpuPools[0].vmSize": "line 5, column 5)",
+        "clutser": "line 2, column 3)",
+    }
+    assert len(messages) == len(places)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +104,10 @@ def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Pat
         "cluster.name: cannot be a secret (only cluster.authorizedIpRanges can): set it again "
         "without --secret (line 3, column 5)"
     )
-    assert [line.partition(":")[0] for line in messages[1:]] == [
+    assert {line.partition(":")[0] for line in messages[1:]} == {
         "gpuPools[0].name",
         "gpuPools[0].vmSize",
-    ]
+    }
 
 
 def test_the_subscription_of_the_stack_file_is_used(
