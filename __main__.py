@@ -102,7 +102,6 @@ else:
             network=stack.network.as_args(NetworkArgs),
             system_pool=stack.system_pool.as_args(
                 SystemPoolArgs,
-                pool_name=stack.system_pool.name,
                 gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,
             ),
             tags=stack.tags,

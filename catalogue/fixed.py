@@ -10,6 +10,9 @@ cluster for these four all the same, and no option of Pulumi prevents it.
 from collections.abc import Collection, Mapping
 from datetime import date
 from types import MappingProxyType
+from typing import Any
+
+from catalogue.shapes import at
 
 # The date of these facts.
 AS_OF = date(2026, 11, 21)
@@ -134,3 +137,8 @@ def replacing(table: Mapping[str, str], given: Collection[str]) -> list[str]:
     does not set it. AKS keeps such a value, so it must not replace the resource.
     """
     return [path for path in table if path not in _LEFT_TO_AKS or path in given]
+
+
+def given_in(table: Mapping[str, str], properties: Mapping[str, Any]) -> list[str]:
+    """Returns the paths of a table at which properties have a value, or an output."""
+    return [path for path in table if at(properties, path) is not None]

@@ -8,6 +8,8 @@ rule fails because of it.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
@@ -16,6 +18,35 @@ Values = Mapping[str, Any]
 Rule = Callable[[Any, Values], str | list[Mistake] | None]
 # By property; for the items of a list, the key is the property and `[]`.
 Rules = Mapping[str, Sequence[Rule]]
+
+
+@dataclass(frozen=True)
+class Each:
+    """A rule of each item of a list."""
+
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class Doubtful:
+    """A rule whose violation is only a warning: Azure may accept the value."""
+
+    rule: Rule
+
+
+def rules(declared: Mapping[str, Sequence[Any]], *, doubtful: bool = False) -> Rules:
+    """Returns the rules among what is declared of properties, or those that are only warnings."""
+    found: dict[str, list[Rule]] = {}
+    for name, about in declared.items():
+        for each in about:
+            match each:
+                case Doubtful(rule=rule) if doubtful:
+                    found.setdefault(name, []).append(rule)
+                case Each(rule=rule) if not doubtful:
+                    found.setdefault(f"{name}[]", []).append(rule)
+                case FunctionType() if not doubtful:
+                    found.setdefault(name, []).append(each)
+    return found
 
 
 # By the rules that allow these values only.
@@ -67,18 +98,16 @@ def choices_of(rules: Rules, name: str) -> tuple[str, ...]:
     return next((_CHOICES[rule] for rule in rules.get(name, ()) if rule in _CHOICES), ())
 
 
-def between(lowest: int, highest: int) -> Sequence[Rule]:
-    """Returns rules: the number must be in this range, including its ends."""
-    return (
-        wrong_if(
-            lambda value, _: value is not None and value < lowest,
-            f"must be at least {lowest}, not {{!r}}",
-        ),
-        wrong_if(
-            lambda value, _: value is not None and value > highest,
-            f"must be at most {highest}, not {{!r}}",
-        ),
-    )
+def between(lowest: int, highest: int) -> Rule:
+    """Returns a rule: the number must be in this range, including its ends."""
+
+    def check(value: int | None, _: Values) -> str | None:
+        if value is None or lowest <= value <= highest:
+            return None
+        bound = f"at least {lowest}" if value < lowest else f"at most {highest}"
+        return f"must be {bound}, not {value!r}"
+
+    return check
 
 
 def matches(pattern: re.Pattern[str], reason: str) -> Rule:

@@ -3,21 +3,12 @@
 import ipaddress
 import re
 from collections.abc import Sequence
-from types import MappingProxyType
 from typing import Any
 
-from catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups, tags
+from catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
-from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
-from catalogue.valid_pools import (
-    GPU_STACK,
-    GPU_TAINT,
-    KUBERNETES_VERSION,
-    MIG_STRATEGY,
-    SHARES,
-    VALID_TAINT,
-    channel_conflict,
-)
+from catalogue.valid import Rule, Values, matches, wrong_if
+from catalogue.valid_pools import channel_conflict
 
 _REGION = re.compile("[a-z0-9]+")
 _NAMESPACE = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -26,14 +17,14 @@ _NAMESPACE_RULE = (
 )
 
 
-def _require_name_of_existing(kind: str) -> Rule:
+def require_name_of_existing(kind: str) -> Rule:
     return wrong_if(
         lambda name, values: not name and values.get("existing"),
         f"is required: set the name of the existing {kind}",
     )
 
 
-def _check_region(region: str, _: Values) -> str | None:
+def check_region(region: str, _: Values) -> str | None:
     if _REGION.fullmatch(region):
         return None
     if _REGION.fullmatch(name := regions.plain(region)):
@@ -41,7 +32,7 @@ def _check_region(region: str, _: Values) -> str | None:
     return f"{region!r} is not a region: use a short name, such as westeurope"
 
 
-def _check_cidr(text: str | None, _: Values) -> str | None:
+def check_cidr(text: str | None, _: Values) -> str | None:
     if text is None:
         return None
     if cidr := networks.network(text):
@@ -54,7 +45,7 @@ def _check_cidr(text: str | None, _: Values) -> str | None:
     return f"{text} is an address inside a range: use the whole range, {whole}"
 
 
-def _check_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
+def check_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
     if cluster.get("existing"):
         return None
     if prefix is not None:
@@ -73,25 +64,25 @@ def _has_no_administrators(entra: Any) -> bool:
     return entra.azure_rbac is False and entra.admin_group_object_ids in ([], ())
 
 
-def _check_upgrade_channel(channel: str | None, cluster: Values) -> str | None:
+def check_upgrade_channel(channel: str | None, cluster: Values) -> str | None:
     version = cluster.get("kubernetesVersion")
     if cluster.get("existing") or not version:
         return None
     return channel_conflict(version, channel)
 
 
-def _check_dns_service_ip(address: str | None, network: Values) -> str | None:
+def check_dns_service_ip(address: str | None, network: Values) -> str | None:
     services = network.get("serviceCidr", "unknown")
-    if services == "unknown" or _check_cidr(services, network):
+    if services == "unknown" or check_cidr(services, network):
         return None
     if address is None:
         return "is required with serviceCidr: set an address in that range" if services else None
     if services is None:
         return "requires serviceCidr: set both, or neither"
-    return _check_free_address(address, services)
+    return check_free_address(address, services)
 
 
-def _check_free_address(address: str, services: str) -> str | None:
+def check_free_address(address: str, services: str) -> str | None:
     ip, network = networks.address(address), ipaddress.ip_network(services)
     if ip is None:
         return f"{address!r} is not an IP address: use one in {services}"
@@ -102,14 +93,14 @@ def _check_free_address(address: str, services: str) -> str | None:
     return None
 
 
-def _check_service_range(text: str | None, _: Values) -> str | None:
+def check_service_range(text: str | None, _: Values) -> str | None:
     cidr = networks.network(text) if text else None
     if networks.is_too_large_for_services(cidr):
         return f"{text} is too large: use /{networks.SHORTEST_SERVICE_PREFIX} or smaller"
     return None
 
 
-def _check_overlap(text: str | None, network: Values) -> str | None:
+def check_overlap(text: str | None, network: Values) -> str | None:
     if "podCidr" not in network or network.get("mode") != "overlay":
         return None
     pods, services = network["podCidr"] or networks.PODS, text or networks.SERVICES
@@ -126,68 +117,67 @@ def _name_of(kind: str, pattern: re.Pattern[str], rule: str) -> Rule:
     )
 
 
-_CLUSTER_NAME = _name_of("cluster", NAME, NAME_RULE)
-_GROUP_NAME = _name_of("resource group", resource_groups.NAME, resource_groups.NAME_RULE)
-# `name` is the key in a stack file, `resourceGroupName` the property of a component.
-RESOURCE_GROUP: Rules = MappingProxyType(
-    {
-        "name": (_GROUP_NAME, _require_name_of_existing("resource group")),
-        "resourceGroupName": (_GROUP_NAME,),
-        "location": (_check_region,),
-        "tags": (tags.check,),
-    }
+CLUSTER_NAME = _name_of("cluster", NAME, NAME_RULE)
+GROUP_NAME = _name_of("resource group", resource_groups.NAME, resource_groups.NAME_RULE)
+NOT_PRIVATE = wrong_if(
+    lambda ranges, cluster: ranges and cluster.get("private"),
+    "a private cluster has no public API server: remove authorizedIpRanges, or private",
 )
-
-CLUSTER: Rules = MappingProxyType(
-    {
-        "name": (_CLUSTER_NAME, _require_name_of_existing("cluster")),
-        "clusterName": (_CLUSTER_NAME,),
-        "location": (_check_region,),
-        "tags": (tags.check,),
-        "dnsPrefix": (_check_dns_prefix,),
-        "kubernetesVersion": (KUBERNETES_VERSION,),
-        "skuTier": (one_of("Free", "Standard", "Premium"),),
-        "authorizedIpRanges": (
-            wrong_if(
-                lambda ranges, cluster: ranges and cluster.get("private"),
-                "a private cluster has no public API server: remove authorizedIpRanges, or private",
-            ),
-        ),
-        "authorizedIpRanges[]": (_check_cidr,),
-        "workloadIdentity": (
-            wrong_if(
-                lambda on, cluster: on and not cluster.get("oidcIssuer", True),
-                "requires the OIDC issuer: set oidcIssuer: true",
-            ),
-        ),
-        "userAssignedIdentityId": (
-            wrong_if(
-                lambda identity, _: identity and "/userAssignedIdentities/" not in identity,
-                "{!r} is not the resource ID of an identity: use "
-                "/subscriptions/.../userAssignedIdentities/NAME",
-            ),
-        ),
-        "disableLocalAccounts": (
-            wrong_if(
-                lambda off, cluster: off and "entra" in cluster and cluster["entra"] is None,
-                "without Entra ID, nobody could sign in: set entra too",
-            ),
-            wrong_if(
-                lambda off, cluster: off and _has_no_administrators(cluster.get("entra")),
-                "nobody could administer the cluster: set entra.adminGroupObjectIds, or "
-                "entra.azureRbac: true",
-            ),
-        ),
-        "upgradeChannel": (
-            one_of("none", "patch", "stable", "rapid", "node-image"),
-            _check_upgrade_channel,
-        ),
-        "nodeOsUpgradeChannel": (one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),),
-    }
+WITH_ISSUER = wrong_if(
+    lambda on, cluster: on and not cluster.get("oidcIssuer", True),
+    "requires the OIDC issuer: set oidcIssuer: true",
 )
+IDENTITY = wrong_if(
+    lambda identity, _: identity and "/userAssignedIdentities/" not in identity,
+    "{!r} is not the resource ID of an identity: use "
+    "/subscriptions/.../userAssignedIdentities/NAME",
+)
+WITH_ENTRA = wrong_if(
+    lambda off, cluster: off and "entra" in cluster and cluster["entra"] is None,
+    "without Entra ID, nobody could sign in: set entra too",
+)
+WITH_ADMINISTRATORS = wrong_if(
+    lambda off, cluster: off and _has_no_administrators(cluster.get("entra")),
+    "nobody could administer the cluster: set entra.adminGroupObjectIds, or entra.azureRbac: true",
+)
+OBJECT_ID = matches(
+    clusters.OBJECT_ID,
+    "{!r} is not an object ID: get a group's with `az ad group show --group NAME --query id`",
+)
+REQUIRED_IN_SUBNET = wrong_if(
+    lambda subnet, network: not subnet and network.get("mode") == "subnet",
+    "is required with mode: subnet: set the resource ID of your subnet",
+)
+SUBNET = wrong_if(
+    lambda subnet, _: subnet and "/subnets/" not in subnet,
+    "{!r} is not the resource ID of a subnet: use /subscriptions/.../subnets/NAME",
+)
+ONLY_IN_OVERLAY = wrong_if(
+    lambda cidr, network: cidr and network.get("mode") == "subnet",
+    "is only for mode: overlay: remove it, because pods get addresses of the subnet",
+)
+NAMESPACE = matches(_NAMESPACE, f"{{!r}} is not a valid namespace: use {_NAMESPACE_RULE}")
+OBJECT_NAME = matches(_NAMESPACE, f"{{!r}} is not a valid name: use {_NAMESPACE_RULE}")
+NAMED_TO_SHARE = wrong_if(
+    lambda name, pool: pool.get("sharing") and not (name or pool.get("poolName")),
+    "is required with sharing if poolName is an output: the DaemonSet is named by it",
+)
+CHART_VERSION = matches(
+    gpu_operator.VERSION_FORM,
+    f"{{!r}} is not a version of the chart: use the form {gpu_operator.VERSION}",
+)
+NAMES_AN_IMAGE = wrong_if(lambda image, _: not image, "is empty: name an image, or remove it")
 
 
-def _check_version_on_aks(version: str | None, _: Values) -> str | None:
+def check_namespace_is_new(creates: bool, plugin: Values) -> str | None:
+    if not creates or plugin.get("namespace") not in kubernetes.OWN_NAMESPACES:
+        return None
+    return (
+        f"the namespace {plugin['namespace']} exists in every cluster: set createNamespace: false"
+    )
+
+
+def check_version_on_aks(version: str | None, _: Values) -> str | None:
     minor = kubernetes.minor_version(version or "")
     if minor is None or kubernetes.written(minor) in kubernetes.ON_AKS:
         return None
@@ -195,7 +185,7 @@ def _check_version_on_aks(version: str | None, _: Values) -> str | None:
     return f"Kubernetes {version} may not be available on AKS. Available versions: {known}."
 
 
-def _check_reserved_name(name: str | None, cluster: Values) -> str | None:
+def check_reserved_name(name: str | None, cluster: Values) -> str | None:
     if not name or cluster.get("existing") or not clusters.is_reserved(name):
         return None
     return (
@@ -204,7 +194,7 @@ def _check_reserved_name(name: str | None, cluster: Values) -> str | None:
     )
 
 
-def _check_new_service_range(text: str | None, _: Values) -> str | None:
+def check_new_service_range(text: str | None, _: Values) -> str | None:
     cidr = networks.network(text) if text else None
     if networks.is_public(cidr):
         return f"AKS refuses new clusters with services in {text}: not all of it is private."
@@ -213,99 +203,10 @@ def _check_new_service_range(text: str | None, _: Values) -> str | None:
     return None
 
 
-def _check_new_pod_range(text: str | None, _: Values) -> str | None:
+def check_new_pod_range(text: str | None, _: Values) -> str | None:
     if networks.is_reserved(networks.network(text) if text else None):
         return f"AKS refuses new clusters with pods in {text}: AKS reserves part of it."
     return None
-
-
-# Not errors: existing clusters keep values that AKS refuses for new ones.
-WARNINGS: Rules = MappingProxyType(
-    {
-        "kubernetesVersion": (_check_version_on_aks,),
-        "name": (_check_reserved_name,),
-        "clusterName": (_check_reserved_name,),
-    }
-)
-NETWORK_WARNINGS: Rules = MappingProxyType(
-    {"podCidr": (_check_new_pod_range,), "serviceCidr": (_check_new_service_range,)}
-)
-
-ENTRA: Rules = MappingProxyType(
-    {
-        "adminGroupObjectIds[]": (
-            matches(
-                clusters.OBJECT_ID,
-                "{!r} is not an object ID: get a group's with `az ad group show --group NAME "
-                "--query id`",
-            ),
-        ),
-    }
-)
-
-NETWORK: Rules = MappingProxyType(
-    {
-        "mode": (one_of("overlay", "subnet"),),
-        "subnetId": (
-            wrong_if(
-                lambda subnet, network: not subnet and network.get("mode") == "subnet",
-                "is required with mode: subnet: set the resource ID of your subnet",
-            ),
-            wrong_if(
-                lambda subnet, _: subnet and "/subnets/" not in subnet,
-                "{!r} is not the resource ID of a subnet: use /subscriptions/.../subnets/NAME",
-            ),
-        ),
-        "podCidr": (
-            _check_cidr,
-            wrong_if(
-                lambda cidr, network: cidr and network.get("mode") == "subnet",
-                "is only for mode: overlay: remove it, because pods get addresses of the subnet",
-            ),
-        ),
-        "serviceCidr": (_check_cidr, _check_service_range, _check_overlap),
-        "dnsServiceIp": (_check_dns_service_ip,),
-    }
-)
-
-DEVICE_PLUGIN: Rules = MappingProxyType(
-    {
-        "edition": (one_of("today", "article"),),
-        "namespace": (
-            matches(_NAMESPACE, f"{{!r}} is not a valid namespace: use {_NAMESPACE_RULE}"),
-        ),
-        "createNamespace": (
-            lambda creates, plugin: (
-                f"the namespace {plugin['namespace']} exists in every cluster: set "
-                "createNamespace: false"
-                if creates and plugin.get("namespace") in kubernetes.OWN_NAMESPACES
-                else None
-            ),
-        ),
-    }
-)
-
-PLUGIN_POOL: Rules = MappingProxyType(
-    {
-        "gpuStack": (GPU_STACK,),
-        "nodeTaints[]": (VALID_TAINT,),
-        "migStrategy": (
-            *MIG_STRATEGY,
-            wrong_if(
-                lambda strategy, pool: strategy and pool.get("hasMig") is False,
-                "applies only to partitioned GPUs: set hasMig, or remove it",
-            ),
-        ),
-        "sharing": SHARES,
-        "name": (
-            wrong_if(
-                lambda name, pool: pool.get("sharing") and not (name or pool.get("poolName")),
-                "is required with sharing if poolName is an output: the DaemonSet is named by it",
-            ),
-            matches(_NAMESPACE, f"{{!r}} is not a valid name: use {_NAMESPACE_RULE}"),
-        ),
-    }
-)
 
 
 def old_plugin_mistake(
@@ -320,33 +221,3 @@ def old_plugin_mistake(
         f"the plugin of edition: article does not support {lacks}, which these pools use: "
         f"{', '.join(dict.fromkeys([*partitioned, *shared]))}. Set edition: today"
     )
-
-
-GPU_OPERATOR: Rules = MappingProxyType(
-    {
-        "driver": (one_of(*gpu_operator.PROFILES),),
-        "version": (
-            matches(
-                gpu_operator.VERSION_FORM,
-                f"{{!r}} is not a version of the chart: use the form {gpu_operator.VERSION}",
-            ),
-        ),
-        "timeoutSeconds": between(1, 86400),
-    }
-)
-
-SAMPLE_JOB: Rules = MappingProxyType(
-    {"image": (wrong_if(lambda image, _: not image, "is empty: name an image, or remove it"),)}
-)
-
-# The top-level keys of a stack file.
-STACK: Rules = MappingProxyType(
-    {
-        "location": (_check_region,),
-        "gpuStack": (GPU_STACK,),
-        "gpuTaint": (GPU_TAINT,),
-        "liveCounts": (one_of("read", "ignore"),),
-        "managedGpuFeature": (one_of("assume", "register"),),
-        "tags": (tags.check,),
-    }
-)

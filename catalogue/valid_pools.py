@@ -1,32 +1,25 @@
 """Validation rules for node pools: system pools and GPU pools."""
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from catalogue import gpu_operator, kubernetes, mig, retirement, rotation, tags
+from catalogue import kubernetes, mig, retirement, rotation
 from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
 from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.mistakes import Mistake
 from catalogue.nodes import (
     DECIMALS_OF_PRICE,
-    DRAIN_MINUTES,
     DRIVERS,
-    FEWEST_PODS,
     GPU_TAINTS,
     LABEL_RULE,
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
-    MOST_DRAIN_MINUTES,
-    MOST_PODS,
-    MOST_SOAK_MINUTES,
     NUMBER_OF_NODES,
     RESERVATION_GROUP,
     ROOM_FOR_PODS,
     TAINT,
     TAINT_RULE,
-    UNDRAINABLE,
     is_aks_label,
     is_kubernetes_label,
     is_label,
@@ -41,17 +34,17 @@ from catalogue.sizes import (
     is_gpu_size,
     is_smaller,
 )
-from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
+from catalogue.valid import Rule, Values, matches, one_of, wrong_if
 
 _SPECIALIZED, _DEVICE_PLUGIN, _MANAGED = "specialized-image", "device-plugin", "managed"
 OPERATOR = "operator"
 GPU_STACK = one_of(*DRIVERS)
 GPU_TAINT = one_of(*GPU_TAINTS)
 VALID_TAINT = matches(TAINT, f"{{!r}} is not a valid taint: use {TAINT_RULE}")
-_NAME = matches(LINUX_POOL_NAME, f"{{!r}} is not a valid pool name: use {LINUX_POOL_NAME_RULE}")
+POOL_NAME = matches(LINUX_POOL_NAME, f"{{!r}} is not a valid pool name: use {LINUX_POOL_NAME_RULE}")
 
 
-def _check_kubernetes_version(version: str | None, _: Values) -> str | None:
+def check_kubernetes_version(version: str | None, _: Values) -> str | None:
     minor = kubernetes.minor_version(version or "")
     if version and minor is None:
         return f"{version!r} is not a version: use the form 1.35 or 1.35.2"
@@ -59,9 +52,6 @@ def _check_kubernetes_version(version: str | None, _: Values) -> str | None:
         lowest = kubernetes.written(kubernetes.LOWEST)
         return f"{version} is too old for GPUs: use {lowest} or newer"
     return None
-
-
-KUBERNETES_VERSION: Rule = _check_kubernetes_version
 
 
 def channel_conflict(version: str, channel: str | None) -> str | None:
@@ -100,7 +90,7 @@ def version_conflict(version: str, cluster_version: str, channel: str) -> str | 
     return channel_conflict(version, channel)
 
 
-def _check_gpu_size(vm_size: str, pool: Values) -> str | None:
+def check_gpu_size(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if not is_gpu_size(vm_size):
         return f"{vm_size!r} has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3"
@@ -123,7 +113,7 @@ def _suggest_sizes(vm_size: str) -> str:
     return f"use a size such as {', '.join(near)}"
 
 
-def _check_bounds(largest: int | None, pool: Values) -> str | None:
+def check_bounds(largest: int | None, pool: Values) -> str | None:
     smallest: int | None = pool.get("minCount", largest)
     if (smallest is None) != (largest is None):
         return "minCount and maxCount belong together: set both, or neither"
@@ -132,7 +122,7 @@ def _check_bounds(largest: int | None, pool: Values) -> str | None:
     return None
 
 
-def _check_initial_count(largest: int | None, pool: Values) -> str | None:
+def check_initial_count(largest: int | None, pool: Values) -> str | None:
     smallest, count = pool.get("minCount"), pool.get("count")
     if largest is None or smallest is None or count is None or smallest <= count <= largest:
         return None
@@ -142,11 +132,11 @@ def _check_initial_count(largest: int | None, pool: Values) -> str | None:
     )
 
 
-def _check_headers(headers: Mapping[str, Any] | None, _: Values) -> list[Mistake]:
+def check_headers(headers: Mapping[str, Any] | None, _: Values) -> list[Mistake]:
     return [*header_mistakes(headers or {})]
 
 
-def _check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
+def check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     # A pool without GPUs has no GPU stack.
     if pool.get("gpuStack") in (None, _SPECIALIZED):
         return None
@@ -161,7 +151,7 @@ def _check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str |
     )
 
 
-def _check_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
+def check_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
     if pool.get("gpuStack") != _SPECIALIZED or size is None:
         return None
@@ -173,7 +163,7 @@ def _check_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | 
     )
 
 
-def _check_surge(surge: str | None, pool: Values) -> str | None:
+def check_surge(surge: str | None, pool: Values) -> str | None:
     unavailable = pool.get("maxUnavailable", "not known")
     if surge is None or unavailable == "not known":
         return None
@@ -192,13 +182,13 @@ def _check_surge(surge: str | None, pool: Values) -> str | None:
     )
 
 
-_NUMBER_OF_NODES = wrong_if(
+NODES_OR_PERCENT = wrong_if(
     lambda number, _: number is not None and not NUMBER_OF_NODES.fullmatch(str(number)),
     "{!r} is neither a number of nodes nor a percentage: use, for example, 2 or 33%",
 )
 
 
-def _check_mig_profile(profile: str | None, pool: Values) -> str | None:
+def check_mig_profile(profile: str | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
     if profile is not None and profile not in mig.PROFILES:
         return f"{profile!r} is not a MIG profile: use one of {', '.join(mig.PROFILES)}"
@@ -228,7 +218,7 @@ def operator_conflict(driver: str, pool: Values) -> str | None:
     return None
 
 
-def _check_os_disk(disk: str | None, pool: Values) -> str | None:
+def check_os_disk(disk: str | None, pool: Values) -> str | None:
     size, gb = find(pool.get("vmSize", "")), pool.get("osDiskSizeGb")
     most = size.most_ephemeral_gib if size else None
     if disk != "Ephemeral" or size is None or most is None:
@@ -243,7 +233,7 @@ def _check_os_disk(disk: str | None, pool: Values) -> str | None:
     )
 
 
-def _check_length_with_rotation(name: str, pool: Values) -> str | None:
+def check_length_with_rotation(name: str, pool: Values) -> str | None:
     if pool.get("replacement") != rotation.ROTATE or len(name) <= rotation.LONGEST_NAME:
         return None
     return (
@@ -252,7 +242,7 @@ def _check_length_with_rotation(name: str, pool: Values) -> str | None:
     )
 
 
-def _check_labels(labels: Mapping[str, Any], pool: Values) -> list[Mistake]:
+def check_labels(labels: Mapping[str, Any], pool: Values) -> list[Mistake]:
     of_rotation = (rotation.LABEL, rotation.STACK_LABEL)
     reserved = of_rotation if pool.get("replacement") == rotation.ROTATE else ()
     found = []
@@ -267,44 +257,14 @@ def _check_labels(labels: Mapping[str, Any], pool: Values) -> list[Mistake]:
     return found
 
 
-_EVERY_POOL: Rules = {
-    # The key in a stack file, and the property of a component.
-    "name": (_NAME,),
-    "poolName": (_NAME,),
-    "tags": (tags.check,),
-    "image": (one_of("regular", "specialized"),),
-    "gpuStack": (
-        GPU_STACK,
-        wrong_if(
-            lambda owner, pool: pool.get("image") == "specialized" and owner != _SPECIALIZED,
-            "is {!r}, but image: specialized contains the driver and device plugin: remove image "
-            "or gpuStack",
-        ),
-        wrong_if(
-            lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALIZED,
-            "is specialized-image, but image: regular contains no driver and no device plugin: set "
-            "gpuStack: device-plugin for this pool, or image: specialized",
-        ),
-    ),
-    "count": between(0, 1000),
-    "minCount": between(0, 1000),
-    "maxCount": (*between(1, 1000), _check_bounds, _check_initial_count),
-    "zones[]": (one_of("1", "2", "3"),),
-    "osSku": (one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3"),),
-    "customHeaders": (_check_headers, _check_image_owner, _check_generation),
-}
-
-# The properties that a pool without GPUs has, too.
-_WITHOUT_GPUS = ("name", "poolName", "tags", "count", "minCount", "maxCount", "zones[]", "osSku")
-
-_LARGE_ENOUGH = wrong_if(
+LARGE_ENOUGH = wrong_if(
     lambda size, _: size and is_smaller(size, SMALLEST_OF_SYSTEM),
     "{!r} is too small for a system pool: use a size with at least "
     f"{SMALLEST_OF_SYSTEM[0]} vCPUs and {SMALLEST_OF_SYSTEM[1]} GiB of memory",
 )
 
 
-def _check_plugin_is_ours(value: object, pool: Values) -> str | None:
+def check_plugin_is_ours(value: object, pool: Values) -> str | None:
     stack = pool.get("gpuStack", _DEVICE_PLUGIN)
     if value is None or stack == _DEVICE_PLUGIN:
         return None
@@ -314,174 +274,101 @@ def _check_plugin_is_ours(value: object, pool: Values) -> str | None:
     )
 
 
-MIG_STRATEGY: Sequence[Rule] = (
-    one_of("single", "mixed"),
-    wrong_if(
-        lambda strategy, pool: strategy and not pool.get("migProfile", "unknown"),
-        "applies only to partitioned GPUs: set migProfile, or remove it",
-    ),
-    _check_plugin_is_ours,
+MIG_STRATEGY = one_of("single", "mixed")
+OF_PARTITIONS = wrong_if(
+    lambda strategy, pool: strategy and not pool.get("migProfile", "unknown"),
+    "applies only to partitioned GPUs: set migProfile, or remove it",
 )
-SHARES: Sequence[Rule] = (
-    _check_plugin_is_ours,
-    wrong_if(
-        lambda sharing, pool: sharing and pool.get("migStrategy") == "mixed",
-        "shares nvidia.com/gpu, but with migStrategy: mixed the partitions have other names: use "
-        "migStrategy: single, or remove sharing",
-    ),
+OF_PLUGIN_WITH_PARTITIONS = wrong_if(
+    lambda strategy, pool: strategy and pool.get("hasMig") is False,
+    "applies only to partitioned GPUs: set hasMig, or remove it",
 )
-SHARING: Rules = MappingProxyType(
-    {
-        "mps": (
-            wrong_if(
-                lambda mps, _: mps is not None,
-                "is not supported, because MPS needs a control daemon on each node: use "
-                "timeSlicing, or gpuStack: operator, whose plugin gpuOperator.values configures",
-            ),
-        ),
-        "timeSlicing": (
-            wrong_if(
-                lambda slicing, sharing: slicing is None and sharing.get("mps", "") is None,
-                "is required: set timeSlicing.replicas, or remove sharing",
-            ),
-        ),
-    }
+NOT_BESIDE_MIXED = wrong_if(
+    lambda sharing, pool: sharing and pool.get("migStrategy") == "mixed",
+    "shares nvidia.com/gpu, but with migStrategy: mixed the partitions have other names: use "
+    "migStrategy: single, or remove sharing",
 )
-TIME_SLICING: Rules = MappingProxyType(
-    {
-        "replicas": (
-            wrong_if(
-                lambda replicas, _: type(replicas) is not int, "must be a whole number, not {!r}"
-            ),
-            wrong_if(
-                lambda replicas, _: replicas < 2,
-                "is {!r}, which shares nothing: use at least 2, or remove sharing",
-            ),
-        )
-    }
+NO_MPS = wrong_if(
+    lambda mps, _: mps is not None,
+    "is not supported, because MPS needs a control daemon on each node: use timeSlicing, or "
+    "gpuStack: operator, whose plugin gpuOperator.values configures",
 )
-
-SYSTEM_POOL: Rules = MappingProxyType(
-    {
-        **_EVERY_POOL,
-        "count": between(1, 1000),
-        "minCount": between(1, 1000),
-        "vmSize": (
-            _LARGE_ENOUGH,
-            wrong_if(
-                lambda size, pool: pool.get("gpuStack") == _MANAGED and is_gpu_size(size),
-                "{!r} has GPUs, which AKS does not manage in a system pool: use a size without "
-                "GPUs, or set gpuStack: device-plugin for this pool",
-            ),
-            wrong_if(
-                lambda size, pool: pool.get("gpuStack") == OPERATOR and is_gpu_size(size),
-                "{!r} has GPUs, and the GPU Operator of a stack serves only gpuPools: use a size "
-                "without GPUs, or set gpuStack: device-plugin for this pool",
-            ),
-        ),
-    }
+REQUIRED_TO_SHARE = wrong_if(
+    lambda slicing, sharing: slicing is None and sharing.get("mps", "") is None,
+    "is required: set timeSlicing.replicas, or remove sharing",
 )
-
-SYSTEM_NODE_POOL: Rules = MappingProxyType(
-    {
-        **{key: rules for key, rules in _EVERY_POOL.items() if key in _WITHOUT_GPUS},
-        "count": between(1, 1000),
-        "minCount": between(1, 1000),
-        "vmSize": (
-            wrong_if(
-                lambda size, _: is_gpu_size(size),
-                "{!r} has GPUs: use a size without GPUs, or add the pool to the GPU pools",
-            ),
-            _LARGE_ENOUGH,
-        ),
-        "kubernetesVersion": (KUBERNETES_VERSION,),
-    }
+WHOLE = wrong_if(lambda number, _: type(number) is not int, "must be a whole number, not {!r}")
+SEVERAL = wrong_if(
+    lambda replicas, _: replicas < 2,
+    "is {!r}, which shares nothing: use at least 2, or remove sharing",
 )
-
-GPU_POOL: Rules = MappingProxyType(
-    {
-        **_EVERY_POOL,
-        "name": (_NAME, _check_length_with_rotation),
-        "poolName": (_NAME, _check_length_with_rotation),
-        "replacement": (one_of(rotation.ROTATE, rotation.IN_PLACE),),
-        "vmSize": (_check_gpu_size,),
-        "kubernetesVersion": (KUBERNETES_VERSION,),
-        "osType": (
-            wrong_if(
-                lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools support only Linux"
-            ),
-        ),
-        "spotMaxPrice": (
-            wrong_if(
-                lambda price, pool: price != -1 and not pool.get("spot", True),
-                "applies only to spot pools: set spot: true, or remove it",
-            ),
-            wrong_if(
-                lambda price, _: not is_spot_price(price),
-                "is {}: use a price above 0 with at most "
-                f"{DECIMALS_OF_PRICE} decimals, or -1 for the on-demand price",
-            ),
-        ),
-        "maxUnavailable": (
-            wrong_if(
-                lambda nodes, pool: nodes is not None and pool.get("spot"),
-                "AKS accepts no maxUnavailable for spot pools: remove maxUnavailable, or spot",
-            ),
-            _NUMBER_OF_NODES,
-        ),
-        "maxSurge": (
-            wrong_if(
-                lambda surge, pool: surge is not None and pool.get("spot"),
-                "AKS upgrades spot pools without extra nodes: remove maxSurge, or spot",
-            ),
-            _NUMBER_OF_NODES,
-            _check_surge,
-        ),
-        "capacityReservationGroupId": (
-            matches(
-                RESERVATION_GROUP,
-                "{!r} is not the resource ID of a capacity reservation group: use /subscriptions/"
-                ".../Microsoft.Compute/capacityReservationGroups/NAME",
-            ),
-            wrong_if(
-                lambda group, pool: group and pool.get("spot"),
-                "Azure reserves no capacity for spot nodes: remove capacityReservationGroupId, or "
-                "spot",
-            ),
-        ),
-        "maxPods": between(FEWEST_PODS, MOST_PODS),
-        "gpuTaint": (GPU_TAINT,),
-        "gpuOperatorDriver": (one_of(*gpu_operator.PROFILES), operator_conflict),
-        "drainTimeoutMinutes": between(DRAIN_MINUTES, MOST_DRAIN_MINUTES),
-        "nodeSoakMinutes": between(0, MOST_SOAK_MINUTES),
-        "undrainableNodeBehavior": (one_of(*UNDRAINABLE),),
-        "maxCount": (
-            wrong_if(
-                lambda most, pool: pool.get("gpuStack") == _MANAGED and most is not None,
-                "AKS does not scale a pool with gpuStack: managed: remove minCount and maxCount, "
-                "or set another gpuStack",
-            ),
-            *_EVERY_POOL["maxCount"],
-        ),
-        "migProfile": (
-            wrong_if(
-                lambda profile, pool: pool.get("gpuStack") == _MANAGED and profile,
-                "needs gpuProfile.nvidia.migStrategy with gpuStack: managed, which only preview "
-                "versions of AKS's API have: set gpuStack: device-plugin, or remove it",
-            ),
-            _check_mig_profile,
-        ),
-        "migStrategy": MIG_STRATEGY,
-        "sharing": SHARES,
-        "osDiskSizeGb": between(30, 2048),
-        "osDiskType": (one_of("Managed", "Ephemeral"), _check_os_disk),
-        "taints[]": (VALID_TAINT,),
-        "labels": (_check_labels,),
-    }
+NOT_MANAGED_IN_SYSTEM_POOL = wrong_if(
+    lambda size, pool: pool.get("gpuStack") == _MANAGED and is_gpu_size(size),
+    "{!r} has GPUs, which AKS does not manage in a system pool: use a size without GPUs, or set "
+    "gpuStack: device-plugin for this pool",
 )
+NO_OPERATOR_IN_SYSTEM_POOL = wrong_if(
+    lambda size, pool: pool.get("gpuStack") == OPERATOR and is_gpu_size(size),
+    "{!r} has GPUs, and the GPU Operator of a stack serves only gpuPools: use a size without GPUs, "
+    "or set gpuStack: device-plugin for this pool",
+)
+WITHOUT_GPUS = wrong_if(
+    lambda size, _: is_gpu_size(size),
+    "{!r} has GPUs: use a size without GPUs, or add the pool to the GPU pools",
+)
+ONLY_LINUX = wrong_if(
+    lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools support only Linux"
+)
+ONLY_OF_SPOT = wrong_if(
+    lambda price, pool: price != -1 and not pool.get("spot", True),
+    "applies only to spot pools: set spot: true, or remove it",
+)
+SPOT_PRICE = wrong_if(
+    lambda price, _: not is_spot_price(price),
+    f"is {{}}: use a price above 0 with at most {DECIMALS_OF_PRICE} decimals, or -1 for the "
+    "on-demand price",
+)
+NOT_UNAVAILABLE_OF_SPOT = wrong_if(
+    lambda nodes, pool: nodes is not None and pool.get("spot"),
+    "AKS accepts no maxUnavailable for spot pools: remove maxUnavailable, or spot",
+)
+NO_SURGE_OF_SPOT = wrong_if(
+    lambda surge, pool: surge is not None and pool.get("spot"),
+    "AKS upgrades spot pools without extra nodes: remove maxSurge, or spot",
+)
+RESERVATION = matches(
+    RESERVATION_GROUP,
+    "{!r} is not the resource ID of a capacity reservation group: use /subscriptions/"
+    ".../Microsoft.Compute/capacityReservationGroups/NAME",
+)
+NOT_RESERVED_FOR_SPOT = wrong_if(
+    lambda group, pool: group and pool.get("spot"),
+    "Azure reserves no capacity for spot nodes: remove capacityReservationGroupId, or spot",
+)
+NOT_SCALED_IF_MANAGED = wrong_if(
+    lambda most, pool: pool.get("gpuStack") == _MANAGED and most is not None,
+    "AKS does not scale a pool with gpuStack: managed: remove minCount and maxCount, or set "
+    "another gpuStack",
+)
+NOT_DIVIDED_IF_MANAGED = wrong_if(
+    lambda profile, pool: pool.get("gpuStack") == _MANAGED and profile,
+    "needs gpuProfile.nvidia.migStrategy with gpuStack: managed, which only preview versions of "
+    "AKS's API have: set gpuStack: device-plugin, or remove it",
+)
+FITS_SPECIALIZED = wrong_if(
+    lambda owner, pool: pool.get("image") == "specialized" and owner != _SPECIALIZED,
+    "is {!r}, but image: specialized contains the driver and device plugin: remove image or "
+    "gpuStack",
+)
+FITS_REGULAR = wrong_if(
+    lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALIZED,
+    "is specialized-image, but image: regular contains no driver and no device plugin: set "
+    "gpuStack: device-plugin for this pool, or image: specialized",
+)
+OS_SKU = one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3")
 
 
-def _check_size_is_known(vm_size: str, _: Values) -> str | None:
+def check_size_is_known(vm_size: str, _: Values) -> str | None:
     if not is_gpu_size(vm_size) or find(vm_size):
         return None
     return (
@@ -490,7 +377,7 @@ def _check_size_is_known(vm_size: str, _: Values) -> str | None:
     )
 
 
-def _check_driver(vm_size: str, pool: Values) -> str | None:
+def check_driver(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if size is None or size.aks_driver is not False:
         return None
@@ -506,7 +393,7 @@ def _check_driver(vm_size: str, pool: Values) -> str | None:
     )
 
 
-def _check_room_for_pods(pods: int | None, pool: Values) -> str | None:
+def check_room_for_pods(pods: int | None, pool: Values) -> str | None:
     count = pool.get("count")
     if not pods or not count or count * pods >= ROOM_FOR_PODS:
         return None
@@ -516,7 +403,7 @@ def _check_room_for_pods(pods: int | None, pool: Values) -> str | None:
     )
 
 
-def _check_retirement(vm_size: str, _: Values) -> str | None:
+def check_retirement(vm_size: str, _: Values) -> str | None:
     size = find(vm_size)
     if size is None or not retirement.has_passed(size.retired_on):
         return None
@@ -524,7 +411,7 @@ def _check_retirement(vm_size: str, _: Values) -> str | None:
     return f"Azure retired {size.name} on {size.retired_on}: use {successor} instead."
 
 
-def _check_autoscaler_knows_the_name(value: object, pool: Values) -> str | None:
+def check_autoscaler_knows_the_name(value: object, pool: Values) -> str | None:
     """The name by which pods ask for GPUs is not the one that the autoscaler knows."""
     slicing = getattr(value, "time_slicing", None)
     if pool.get("maxCount") is None or not (value == "mixed" or getattr(slicing, "rename", False)):
@@ -547,7 +434,7 @@ def _wrong_without_nodes(is_cut: Callable[[Any, Values], Any]) -> Rule:
     )
 
 
-def _check_isolation(sharing: object, pool: Values) -> str | None:
+def check_isolation(sharing: object, pool: Values) -> str | None:
     if sharing is None or not pool.get("migProfile"):
         return None
     return (
@@ -556,29 +443,14 @@ def _check_isolation(sharing: object, pool: Values) -> str | None:
     )
 
 
-# Not errors: Azure may accept these values, or has accepted them for existing pools.
-WARNINGS: Rules = MappingProxyType(
-    {
-        "vmSize": (_check_size_is_known, _check_retirement, _check_driver),
-        "maxPods": (_check_room_for_pods,),
-        "migStrategy": (
-            _check_autoscaler_knows_the_name,
-            _wrong_without_nodes(lambda _, pool: pool.get("migProfile")),
-        ),
-        "sharing": (
-            _check_autoscaler_knows_the_name,
-            _wrong_without_nodes(lambda sharing, pool: sharing and not pool.get("migProfile")),
-            _check_isolation,
-        ),
-        "customHeaders": (
-            wrong_if(
-                lambda _, pool: (
-                    pool.get("gpuStack") == _SPECIALIZED
-                    and retirement.has_passed(SPECIALIZED_IMAGE_RETIRED_ON)
-                ),
-                f"Azure retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}: use "
-                "the regular image, with gpuStack: device-plugin, instead.",
-            ),
-        ),
-    }
+NOT_CUT_WITHOUT_NODES = _wrong_without_nodes(lambda _, pool: pool.get("migProfile"))
+NOT_SHARED_WITHOUT_NODES = _wrong_without_nodes(
+    lambda sharing, pool: sharing and not pool.get("migProfile")
+)
+NOT_RETIRED = wrong_if(
+    lambda _, pool: (
+        pool.get("gpuStack") == _SPECIALIZED and retirement.has_passed(SPECIALIZED_IMAGE_RETIRED_ON)
+    ),
+    f"Azure retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}: use the regular "
+    "image, with gpuStack: device-plugin, instead.",
 )

@@ -5,17 +5,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
-from catalogue import fixed, valid_clusters, valid_pools
+from catalogue import fixed
+from catalogue import valid_clusters as valid
+from catalogue import valid_pools as rules
 from catalogue.nodes import DRIVERS
-from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
-from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import check, chosen, true_or_nothing, warn
+from catalogue.tags import check as check_tags
+from catalogue.valid import Doubtful, Each, between, one_of
+from components.arguments import check, chosen, warn
+from components.declared import (
+    Sent,
+    map_or_empty,
+    nothing_if_empty,
+    sent,
+    true_or_nothing,
+)
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
@@ -36,33 +45,60 @@ _DRIVERS = MappingProxyType(
 class SystemPoolArgs:
     """The first system node pool, which AKS creates with the cluster."""
 
-    vm_size: pulumi.Input[str]
+    vm_size: Annotated[
+        pulumi.Input[str],
+        Sent("vmSize"),
+        rules.LARGE_ENOUGH,
+        rules.NOT_MANAGED_IN_SYSTEM_POOL,
+        rules.NO_OPERATOR_IN_SYSTEM_POOL,
+        Doubtful(rules.check_size_is_known),
+        Doubtful(rules.check_retirement),
+        Doubtful(rules.check_driver),
+    ]
     """The VM size of the nodes, with at least 2 vCPUs and 4 GiB of memory. AKS does not change it
     later: add a `SystemNodePool` to replace this pool."""
-    pool_name: pulumi.Input[str] = "system"
+    pool_name: Annotated[pulumi.Input[str], Sent("name"), rules.POOL_NAME] = "system"
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. AKS does not change it later."""
-    count: pulumi.Input[int] = 1
+    count: Annotated[pulumi.Input[int], Sent("count"), between(1, 1000)] = 1
     """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
-    min_count: pulumi.Input[int] | None = None
+    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(1, 1000)] = None
     """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: pulumi.Input[int] | None = None
+    max_count: Annotated[
+        pulumi.Input[int] | None,
+        Sent("maxCount"),
+        between(1, 1000),
+        rules.check_bounds,
+        rules.check_initial_count,
+    ] = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    zones: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]],
+        Sent("availabilityZones", nothing_if_empty),
+        Each(one_of("1", "2", "3")),
+    ] = ()
     """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. AKS does
     not change them later."""
-    os_sku: pulumi.Input[str] | None = None
+    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
     """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
     `AzureLinux3`. Default: AKS chooses."""
-    gpu_stack: pulumi.Input[str] | None = None
+    gpu_stack: Annotated[pulumi.Input[str] | None, rules.GPU_STACK] = None
     """What installs the GPU driver and the device plugin if the VM size has GPUs: `device-plugin`,
     `specialized-image` or `none`. Default: AKS installs the driver."""
-    host_encryption: pulumi.Input[bool] = False
+    host_encryption: Annotated[
+        pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
+    ] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. AKS does not change it later."""
-    custom_headers: Mapping[str, pulumi.Input[str]] | None = None
+    custom_headers: Annotated[
+        Mapping[str, pulumi.Input[str]] | None,
+        rules.check_headers,
+        rules.check_image_owner,
+        rules.check_generation,
+        Doubtful(rules.NOT_RETIRED),
+    ] = None
     """HTTP headers to send with each request for the cluster. With headers, even an empty mapping,
     the aks-preview provider manages the cluster, and without (the default) azure-native does.
     Headers never replace the cluster."""
@@ -75,19 +111,34 @@ class SystemPoolArgs:
 class NetworkArgs:
     """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
-    mode: pulumi.Input[str] = "overlay"
+    mode: Annotated[pulumi.Input[str], one_of("overlay", "subnet")] = "overlay"
     """How pods get IP addresses: `overlay` (from `pod_cidr`) or `subnet` (from the subnet
     `subnet_id`)."""
-    subnet_id: pulumi.Input[str] | None = None
+    subnet_id: Annotated[pulumi.Input[str] | None, valid.REQUIRED_IN_SUBNET, valid.SUBNET] = None
     """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
     creates a virtual network."""
-    pod_cidr: pulumi.Input[str] | None = None
+    pod_cidr: Annotated[
+        pulumi.Input[str] | None,
+        Sent("networkProfile.podCidr"),
+        valid.check_cidr,
+        valid.ONLY_IN_OVERLAY,
+        Doubtful(valid.check_new_pod_range),
+    ] = None
     """The IP range of the pods in CIDR notation, for mode `overlay` only. Default:
     `10.244.0.0/16`. Another range replaces the cluster."""
-    service_cidr: pulumi.Input[str] | None = None
+    service_cidr: Annotated[
+        pulumi.Input[str] | None,
+        Sent("networkProfile.serviceCidr"),
+        valid.check_cidr,
+        valid.check_service_range,
+        valid.check_overlap,
+        Doubtful(valid.check_new_service_range),
+    ] = None
     """The IP range of Kubernetes services in CIDR notation, `/12` or smaller. Set it together with
     `dns_service_ip`. Default: `10.0.0.0/16`. Another range replaces the cluster."""
-    dns_service_ip: pulumi.Input[str] | None = None
+    dns_service_ip: Annotated[
+        pulumi.Input[str] | None, Sent("networkProfile.dnsServiceIP"), valid.check_dns_service_ip
+    ] = None
     """The IP address of the cluster's DNS service, inside `service_cidr`. Default:
     `10.0.0.10`. Another address replaces the cluster."""
 
@@ -96,9 +147,13 @@ class NetworkArgs:
 class EntraArgs:
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
-    admin_group_object_ids: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    admin_group_object_ids: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]],
+        Sent("aadProfile.adminGroupObjectIDs"),
+        Each(valid.OBJECT_ID),
+    ] = ()
     """The object IDs of the Entra groups whose members are cluster administrators."""
-    azure_rbac: pulumi.Input[bool] = False
+    azure_rbac: Annotated[pulumi.Input[bool], Sent("aadProfile.enableAzureRBAC")] = False
     """Whether Azure role assignments grant access to the Kubernetes API. By default only
     Kubernetes RBAC does."""
 
@@ -107,11 +162,16 @@ class EntraArgs:
 class AksClusterArgs:
     """The inputs of a new AKS cluster."""
 
-    resource_group_name: pulumi.Input[str]
+    resource_group_name: Annotated[pulumi.Input[str], Sent("resourceGroupName")]
     """The name of the resource group to create the cluster in."""
-    location: pulumi.Input[str]
+    location: Annotated[pulumi.Input[str], Sent("location"), valid.check_region]
     """The Azure region, such as `westeurope`. Another region replaces the cluster."""
-    cluster_name: pulumi.Input[str]
+    cluster_name: Annotated[
+        pulumi.Input[str],
+        Sent("resourceName"),
+        valid.CLUSTER_NAME,
+        Doubtful(valid.check_reserved_name),
+    ]
     """The name of the cluster in Azure: 1 to 63 letters, digits, `_` and `-`, starting and ending
     with a letter or digit. Another name replaces the cluster."""
     system_pool: SystemPoolArgs
@@ -119,44 +179,70 @@ class AksClusterArgs:
     network: NetworkArgs = NetworkArgs()
     """The cluster's network. Default: Azure CNI in overlay mode, in a virtual network that AKS
     creates."""
-    dns_prefix: pulumi.Input[str] | None = None
+    dns_prefix: Annotated[pulumi.Input[str] | None, valid.check_dns_prefix] = None
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
-    kubernetes_version: pulumi.Input[str] | None = None
+    kubernetes_version: Annotated[
+        pulumi.Input[str] | None,
+        Sent("kubernetesVersion"),
+        rules.check_kubernetes_version,
+        Doubtful(valid.check_version_on_aks),
+    ] = None
     """The Kubernetes version of the control plane, such as `1.35` or `1.35.2`. Default: AKS chooses
     at creation and the cluster stays at that version. With the upgrade channel `patch`, set a minor
     version; with `stable` or `rapid`, leave it out."""
-    sku_tier: pulumi.Input[str] = "Free"
+    sku_tier: Annotated[
+        pulumi.Input[str], Sent("sku.tier"), one_of("Free", "Standard", "Premium")
+    ] = "Free"
     """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
     which long-term support needs: `supportPlan` turns that on, and is not a setting here."""
     private: pulumi.Input[bool] = False
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""
-    authorized_ip_ranges: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    authorized_ip_ranges: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]], valid.NOT_PRIVATE, Each(valid.check_cidr)
+    ] = ()
     """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
     addresses. Not for a private cluster."""
-    oidc_issuer: pulumi.Input[bool] = True
+    oidc_issuer: Annotated[pulumi.Input[bool], Sent("oidcIssuerProfile.enabled")] = True
     """Whether the cluster has an OIDC issuer URL, so that other systems can verify the tokens of
     its service accounts."""
-    workload_identity: pulumi.Input[bool] = False
+    workload_identity: Annotated[
+        pulumi.Input[bool], Sent("securityProfile.workloadIdentity.enabled"), valid.WITH_ISSUER
+    ] = False
     """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires
     `oidc_issuer`."""
-    user_assigned_identity_id: pulumi.Input[str] | None = None
+    user_assigned_identity_id: Annotated[pulumi.Input[str] | None, valid.IDENTITY] = None
     """The resource ID of a user-assigned managed identity for the control plane. Default: a
     system-assigned identity."""
     entra: EntraArgs | None = None
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again. Default: only certificates of
     local accounts."""
-    disable_local_accounts: pulumi.Input[bool] = False
+    disable_local_accounts: Annotated[
+        pulumi.Input[bool], valid.WITH_ENTRA, valid.WITH_ADMINISTRATORS
+    ] = False
     """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
     `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""
-    upgrade_channel: pulumi.Input[str] = "none"
+    upgrade_channel: Annotated[
+        pulumi.Input[str],
+        Sent("autoUpgradeProfile.upgradeChannel"),
+        one_of("none", "patch", "stable", "rapid", "node-image"),
+        valid.check_upgrade_channel,
+    ] = "none"
     """Which Kubernetes upgrades AKS installs automatically: `none`, `patch`, `stable`, `rapid` or
     `node-image`."""
-    node_os_upgrade_channel: pulumi.Input[str] = "NodeImage"
+    node_os_upgrade_channel: Annotated[
+        pulumi.Input[str],
+        Sent("autoUpgradeProfile.nodeOSUpgradeChannel"),
+        one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),
+    ] = "NodeImage"
     """Which operating-system upgrades AKS installs on nodes automatically: `None`, `Unmanaged`,
     `SecurityPatch` or `NodeImage`."""
-    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
+    tags: Annotated[
+        pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
+        Sent("tags", map_or_empty),
+        check_tags,
+    ] = None
     """The Azure tags of the cluster. Default: none."""
 
 
@@ -166,7 +252,7 @@ class ExistingAksClusterArgs:
 
     resource_group_name: pulumi.Input[str]
     """The name of the cluster's resource group."""
-    cluster_name: pulumi.Input[str]
+    cluster_name: Annotated[pulumi.Input[str], valid.CLUSTER_NAME]
     """The name of the cluster in Azure."""
 
 
@@ -273,12 +359,9 @@ class AksCluster(_Cluster):
     def __init__(
         self, name: str, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        parts = {"system_pool": SYSTEM_POOL, "network": NETWORK, "entra": ENTRA}
-        check(name, args, CLUSTER, parts)
+        check(name, args)
         super().__init__(name, opts)
-        warn(self, args, valid_clusters.WARNINGS)
-        warn(self, args.network, valid_clusters.NETWORK_WARNINGS)
-        warn(self, args.system_pool, valid_pools.WARNINGS)
+        warn(self, args)
         self.managed_cluster = self._managed_cluster(name, args)
         has_headers = args.system_pool.custom_headers is not None
         self._register(
@@ -310,11 +393,11 @@ class AksCluster(_Cluster):
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]
-        cluster = _cluster_args(name, args)
+        cluster = _properties(name, args)
         if headers is not None:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)
         opts = keep_live_pools(self, cluster, opts)
-        return unaliased_resource(aks.ManagedCluster, name, cluster, opts)
+        return unaliased_resource(aks.ManagedCluster, aks.ManagedClusterArgs, name, cluster, opts)
 
 
 class ExistingAksCluster(_Cluster):
@@ -323,7 +406,7 @@ class ExistingAksCluster(_Cluster):
     def __init__(
         self, name: str, args: ExistingAksClusterArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, CLUSTER)
+        check(name, args)
         super().__init__(name, opts)
         cluster = aks.get_managed_cluster_output(
             resource_group_name=args.resource_group_name,
@@ -358,103 +441,56 @@ def _kubelet_identity(profile: Mapping[str, Any] | None) -> dict[str, str] | Non
     }
 
 
-def _cluster_args(name: str, args: AksClusterArgs) -> "aks.ManagedClusterArgs":
-    return aks.ManagedClusterArgs(
-        resource_group_name=args.resource_group_name,
-        resource_name=args.cluster_name,
-        location=args.location,
-        dns_prefix=args.cluster_name if args.dns_prefix is None else args.dns_prefix,
-        kubernetes_version=args.kubernetes_version,
-        identity=_identity(args.user_assigned_identity_id),
-        aad_profile=_entra(args.entra),
-        # Always sent with Entra: AKS keeps a property that a request leaves out.
-        disable_local_accounts=args.disable_local_accounts if args.entra else None,
-        sku=aks.ManagedClusterSKUArgs(name="Base", tier=args.sku_tier),
-        network_profile=_network(name, args.network),
-        api_server_access_profile=_access(args),
-        oidc_issuer_profile=aks.ManagedClusterOIDCIssuerProfileArgs(enabled=args.oidc_issuer),
-        security_profile=aks.ManagedClusterSecurityProfileArgs(
-            workload_identity=aks.ManagedClusterSecurityProfileWorkloadIdentityArgs(
-                enabled=args.workload_identity
-            )
+def _properties(name: str, args: AksClusterArgs) -> dict[str, Any]:
+    """Returns what requests for the cluster have, of either provider."""
+    cluster = {
+        **sent(args),
+        "dnsPrefix": args.cluster_name if args.dns_prefix is None else args.dns_prefix,
+        "identity": _identity(args.user_assigned_identity_id),
+        "networkProfile": {
+            "networkPlugin": "azure",
+            "networkPluginMode": chosen(
+                name, "network.mode", _NETWORK_PLUGIN_MODES, args.network.mode
+            ),
+            **sent(args.network).get("networkProfile", {}),
+        },
+        "apiServerAccessProfile": pulumi.Output.all(args.private, args.authorized_ip_ranges).apply(
+            lambda values: _access(*values)
         ),
-        auto_upgrade_profile=aks.ManagedClusterAutoUpgradeProfileArgs(
-            upgrade_channel=args.upgrade_channel,
-            node_os_upgrade_channel=args.node_os_upgrade_channel,
-        ),
-        agent_pool_profiles=None
-        if args.system_pool.removed
-        else [_system_pool(name, args.system_pool, args.network)],
         # AKS fixes it at creation and does not document its default.
-        enable_rbac=True,
-        tags=args.tags or {},
-    )
-
-
-def _identity(user_assigned: pulumi.Input[str] | None) -> "aks.ManagedClusterIdentityArgs":
-    if user_assigned is None:
-        return aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED)
-    return aks.ManagedClusterIdentityArgs(
-        type=aks.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[user_assigned]
-    )
-
-
-def _entra(entra: EntraArgs | None) -> "aks.ManagedClusterAADProfileArgs | None":
-    if entra is None:
-        return None
-    return aks.ManagedClusterAADProfileArgs(
-        managed=True,
-        admin_group_object_ids=entra.admin_group_object_ids,
-        enable_azure_rbac=entra.azure_rbac,
-    )
-
-
-def _network(name: str, network: NetworkArgs) -> Any:
-    # A dictionary, which the SDK accepts although its types do not: the class sets a default pod
-    # CIDR, which is invalid in mode `subnet`. Its keys are wire names, which both SDKs pass on.
-    return {
-        "networkPlugin": "azure",
-        "networkPluginMode": chosen(name, "network.mode", _NETWORK_PLUGIN_MODES, network.mode),
-        "podCidr": network.pod_cidr,
-        "serviceCidr": network.service_cidr,
-        "dnsServiceIP": network.dns_service_ip,
+        "enableRBAC": True,
     }
+    cluster["sku"]["name"] = "Base"
+    if args.entra:
+        # Always sent with Entra: AKS keeps a property that a request leaves out.
+        cluster["disableLocalAccounts"] = args.disable_local_accounts
+        cluster["aadProfile"] = {"managed": True, **sent(args.entra)["aadProfile"]}
+    if not args.system_pool.removed:
+        cluster["agentPoolProfiles"] = [_system_pool(name, args.system_pool, args.network)]
+    return cluster
 
 
-def _access(
-    args: AksClusterArgs,
-) -> "pulumi.Output[aks.ManagedClusterAPIServerAccessProfileArgs | None]":
-    def access(
-        values: list[Any],
-    ) -> "aks.ManagedClusterAPIServerAccessProfileArgs | None":
-        private, ranges = values
-        return aks.ManagedClusterAPIServerAccessProfileArgs(
-            enable_private_cluster=private or None, authorized_ip_ranges=None if private else ranges
-        )
-
-    return pulumi.Output.all(args.private, args.authorized_ip_ranges).apply(access)
+def _identity(user_assigned: pulumi.Input[str] | None) -> dict[str, Any]:
+    if user_assigned is None:
+        return {"type": "SystemAssigned"}
+    return {"type": "UserAssigned", "userAssignedIdentities": [user_assigned]}
 
 
-def _system_pool(
-    name: str, pool: SystemPoolArgs, network: NetworkArgs
-) -> "aks.ManagedClusterAgentPoolProfileArgs":
-    return aks.ManagedClusterAgentPoolProfileArgs(
-        name=pool.pool_name,
-        mode=aks.AgentPoolMode.SYSTEM,
-        os_type=aks.OSType.LINUX,
-        os_sku=pool.os_sku,
-        type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
-        vm_size=pool.vm_size,
-        count=pool.count,
-        enable_auto_scaling=pool.max_count is not None,
-        min_count=pool.min_count,
-        max_count=pool.max_count,
-        availability_zones=pool.zones or None,
-        gpu_profile=(
-            aks.GPUProfileArgs(driver=chosen(name, "systemPool.gpuStack", _DRIVERS, pool.gpu_stack))
-            if pool.gpu_stack
-            else None
-        ),
-        vnet_subnet_id=network.subnet_id,
-        enable_encryption_at_host=true_or_nothing(pool.host_encryption),
-    )
+def _access(private: bool, ranges: Sequence[str]) -> dict[str, Any]:
+    return {"enablePrivateCluster": True} if private else {"authorizedIPRanges": [*ranges]}
+
+
+def _system_pool(name: str, pool: SystemPoolArgs, network: NetworkArgs) -> dict[str, Any]:
+    properties = {
+        **sent(pool),
+        "mode": "System",
+        "osType": "Linux",
+        "type": "VirtualMachineScaleSets",
+        "enableAutoScaling": pool.max_count is not None,
+    }
+    if pool.gpu_stack:
+        driver = chosen(name, "systemPool.gpuStack", _DRIVERS, pool.gpu_stack)
+        properties["gpuProfile"] = {"driver": driver}
+    if network.subnet_id is not None:
+        properties["vnetSubnetID"] = network.subnet_id
+    return properties

@@ -3,14 +3,15 @@
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import pulumi
 
 from catalogue.mistakes import Mistake, property_path
-from catalogue.valid import Rules, mistakes
+from catalogue.valid import mistakes
 from components import hooks
+from components.declared import camel_case, rules_of
 
 Choice = TypeVar("Choice")
 _UNREADABLE: ContextVar[tuple[Mistake, ...]] = ContextVar("_UNREADABLE", default=())
@@ -24,34 +25,30 @@ class ArgumentsError(pulumi.RunError, pulumi.InputPropertiesError):
     """
 
 
-def check(
-    component: str, args: Any, rules: Rules, parts: Mapping[str, Rules] | None = None
-) -> None:
-    """Raises ArgumentsError with all mistakes in a component's arguments.
-
-    `parts` has the rules of nested arguments, by their path.
-    """
-    refuse(component, found_mistakes(args, rules, parts))
+def check(component: str, args: Any) -> None:
+    """Raises ArgumentsError with all mistakes in a component's arguments."""
+    refuse(component, found_mistakes(args))
 
 
-def found_mistakes(
-    args: Any, rules: Rules, parts: Mapping[str, Rules] | None = None, path: str = ""
-) -> list[Mistake]:
-    """Returns all mistakes in arguments, and in those that are nested in them."""
-    found = mistakes(rules, known(args), path)
-    for names, rules_of_part in (parts or {}).items():
-        part = args
-        for name in names.split("."):
-            part = getattr(part, name, None)
-        if part is not None:
-            place = property_path(path, *map(camel_case, names.split(".")))
-            found += mistakes(rules_of_part, known(part), place)
+def found_mistakes(args: Any, path: str = "", *, doubtful: bool = False) -> list[Mistake]:
+    """Returns all mistakes in arguments and in those that are nested in them, or all warnings."""
+    kind: Any = type(args)
+    values = known(args)
+    found = mistakes(rules_of(kind, doubtful=doubtful), values, path)
+    for name, value in values.items():
+        own = property_path(path, name)
+        if is_dataclass(value):
+            found += found_mistakes(value, own, doubtful=doubtful)
+        if isinstance(value, list | tuple):
+            for index, item in enumerate(value):
+                if is_dataclass(item):
+                    found += found_mistakes(item, property_path(own, index), doubtful=doubtful)
     return found
 
 
-def warn(component: pulumi.Resource, args: Any, rules: Rules) -> None:
+def warn(component: pulumi.Resource, args: Any) -> None:
     """Warns of arguments that are valid, but that AKS may refuse."""
-    for _, reason in mistakes(rules, known(args)):
+    for _, reason in found_mistakes(args, doubtful=True):
         pulumi.log.warn(reason, component)
 
 
@@ -101,21 +98,10 @@ def chosen(
     return pulumi.Output.from_input(key).apply(choice)
 
 
-def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None]:
-    """Returns a boolean input that requests leave out if it is False, which is the default."""
-    return pulumi.Output.from_input(switch).apply(lambda on: on or None)
-
-
 def known(args: Any) -> dict[str, Any]:
     """Returns the arguments by property, without those that contain outputs."""
     values = {camel_case(field.name): getattr(args, field.name) for field in fields(args)}
     return {name: value for name, value in values.items() if _is_known(value)}
-
-
-def camel_case(name: str) -> str:
-    """Returns the schema name of a property: `vmSize` for `vm_size`."""
-    first, *rest = name.split("_")
-    return first + "".join(map(str.title, rest))
 
 
 def _is_known(value: object) -> bool:

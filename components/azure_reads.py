@@ -104,11 +104,10 @@ async def read(provider: Provider, function: str, names: Values) -> dict[str, An
     return live
 
 
-async def inputs_of(args: Any) -> dict[str, Any]:
-    """Returns the arguments of a resource by wire name; empty if any is unknown."""
-    given = {name: value for name, value in vars(args).items() if value is not None}
+async def inputs_of(args: Values) -> dict[str, Any]:
+    """Returns the arguments of a resource; empty if any is unknown."""
     async with _inside_the_sdk():
-        serialized = await rpc.serialize_properties(given, {}, typ=type(args))
+        serialized = await rpc.serialize_properties(args, {})
         if rpc.struct_contains_unknowns(serialized):
             return {}
         values = rpc.deserialize_properties(serialized)

@@ -3,25 +3,40 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from aks_preview.resources import AgentPool, on_the_wire
+from aks_preview.resources import AgentPool
 from catalogue import fixed, gpu_operator, kept, rotation
+from catalogue import valid_pools as rules
 from catalogue.gpu_resources import GpuResource, gpu_resource
-from catalogue.nodes import DRIVERS, GPU_TAINTS, SPOT_LABEL, SPOT_TAINT, max_surge_beside
+from catalogue.nodes import (
+    DRAIN_MINUTES,
+    DRIVERS,
+    FEWEST_PODS,
+    GPU_TAINTS,
+    MOST_DRAIN_MINUTES,
+    MOST_PODS,
+    MOST_SOAK_MINUTES,
+    SPOT_LABEL,
+    SPOT_TAINT,
+    UNDRAINABLE,
+    max_surge_beside,
+)
 from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Toleration, tolerations
-from catalogue.valid_pools import GPU_POOL, OPERATOR, WARNINGS
-from components.arguments import check, chosen, true_or_nothing, warn
+from catalogue.tags import check as check_tags
+from catalogue.valid import Doubtful, Each, between, one_of
+from components.arguments import check, chosen, warn
+from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
 from components.removed_properties import OF_POOLS
 from components.rotation import rotating_name, rotation_hooks
-from components.sharing import RULES_OF_PARTS, SharingArgs
+from components.sharing import SharingArgs
 from components.unaliased_resource import unaliased_resource
 
 
@@ -29,122 +44,214 @@ from components.unaliased_resource import unaliased_resource
 class GpuNodePoolArgs:
     """The inputs of a GPU node pool."""
 
-    resource_group_name: pulumi.Input[str]
+    resource_group_name: Annotated[pulumi.Input[str], Sent("resourceGroupName")]
     """The name of the cluster's resource group."""
-    cluster_name: pulumi.Input[str]
+    cluster_name: Annotated[pulumi.Input[str], Sent("resourceName")]
     """The name of the cluster in Azure."""
-    pool_name: pulumi.Input[str]
+    pool_name: Annotated[
+        pulumi.Input[str], Sent("agentPoolName"), rules.POOL_NAME, rules.check_length_with_rotation
+    ]
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. Another name replaces the pool."""
-    vm_size: pulumi.Input[str]
+    vm_size: Annotated[
+        pulumi.Input[str],
+        Sent("vmSize"),
+        rules.check_gpu_size,
+        Doubtful(rules.check_size_is_known),
+        Doubtful(rules.check_retirement),
+        Doubtful(rules.check_driver),
+    ]
     """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. It must have NVIDIA GPUs unless
     `gpu_stack` is `none`. Another size replaces the pool."""
-    count: pulumi.Input[int] = 1
+    count: Annotated[pulumi.Input[int], Sent("count"), between(0, 1000)] = 1
     """The number of nodes, 0 to 1000. If AKS scales the pool, the initial number."""
-    min_count: pulumi.Input[int] | None = None
+    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(0, 1000)] = None
     """The lowest number of nodes; a GPU pool can have 0. Set it together with `max_count` to turn
     on the cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: pulumi.Input[int] | None = None
+    max_count: Annotated[
+        pulumi.Input[int] | None,
+        Sent("maxCount"),
+        rules.NOT_SCALED_IF_MANAGED,
+        between(1, 1000),
+        rules.check_bounds,
+        rules.check_initial_count,
+    ] = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    zones: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]],
+        Sent("availabilityZones", in_order),
+        Each(one_of("1", "2", "3")),
+    ] = ()
     """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the
     pool."""
-    kubernetes_version: pulumi.Input[str] | None = None
+    kubernetes_version: Annotated[
+        pulumi.Input[str] | None, Sent("orchestratorVersion"), rules.check_kubernetes_version
+    ] = None
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
     from the cluster's outputs, so that Pulumi upgrades the cluster first."""
-    os_sku: pulumi.Input[str] | None = None
+    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
     """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
     `AzureLinux3`. Default: AKS chooses."""
-    capacity_reservation_group_id: pulumi.Input[str] | None = None
+    capacity_reservation_group_id: Annotated[
+        pulumi.Input[str] | None,
+        Sent("capacityReservationGroupID"),
+        rules.RESERVATION,
+        rules.NOT_RESERVED_FOR_SPOT,
+    ] = None
     """The resource ID of a capacity reservation group that holds machines for the pool. Requires a
     cluster with a user-assigned identity, which has the role Contributor on the group's resource
     group. Default: none. Another group replaces the pool."""
-    max_pods: pulumi.Input[int] | None = None
+    max_pods: Annotated[
+        pulumi.Input[int] | None,
+        Sent("maxPods"),
+        between(FEWEST_PODS, MOST_PODS),
+        Doubtful(rules.check_room_for_pods),
+    ] = None
     """The highest number of pods on a node, 10 to 250. Default: 250, or 30 in the network mode
     `subnet`, where each node takes an address of the subnet for each of them. Another number
     replaces the pool. So does the number that AKS has chosen: the state does not have it."""
-    os_disk_size_gb: pulumi.Input[int] | None = None
+    os_disk_size_gb: Annotated[
+        pulumi.Input[int] | None, Sent("osDiskSizeGB"), between(30, 2048)
+    ] = None
     """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. Another
     size replaces the pool. So does the size that AKS has chosen: the state does not have it."""
-    os_disk_type: pulumi.Input[str] | None = None
+    os_disk_type: Annotated[
+        pulumi.Input[str] | None,
+        Sent("osDiskType"),
+        one_of("Managed", "Ephemeral"),
+        rules.check_os_disk,
+    ] = None
     """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
     type replaces the pool. So does the type that AKS has chosen: the state does not have it."""
     spot: pulumi.Input[bool] = False
     """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
     replaces the pool."""
-    spot_max_price: pulumi.Input[float] = -1
+    spot_max_price: Annotated[pulumi.Input[float], rules.ONLY_OF_SPOT, rules.SPOT_PRICE] = -1
     """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means
     up to the on-demand price. Another price replaces the pool."""
-    max_unavailable: pulumi.Input[str] | None = None
+    max_unavailable: Annotated[
+        pulumi.Input[str] | None, rules.NOT_UNAVAILABLE_OF_SPOT, rules.NODES_OR_PERCENT
+    ] = None
     """How many nodes AKS upgrades at once without extra nodes, and so without spare quota, as a
     number (`1`) or percentage (`33%`). Pods must fit on the other nodes meanwhile. Default: `0`. It
     takes the place of `max_surge`. Not for spot pools."""
-    max_surge: pulumi.Input[str] | None = None
+    max_surge: Annotated[
+        pulumi.Input[str] | None, rules.NO_SURGE_OF_SPOT, rules.NODES_OR_PERCENT, rules.check_surge
+    ] = None
     """How many extra nodes AKS adds during an upgrade, as a number (`1`) or percentage (`33%`).
     Default: `10%`, or `0` with `max_unavailable`. Not for spot pools."""
-    drain_timeout_minutes: pulumi.Input[int] | None = None
+    drain_timeout_minutes: Annotated[
+        pulumi.Input[int] | None,
+        Sent("upgradeSettings.drainTimeoutInMinutes"),
+        between(DRAIN_MINUTES, MOST_DRAIN_MINUTES),
+    ] = None
     """How many minutes an upgrade waits for the pods of a node to leave, 5 to 1440. Default: `30`.
     Long jobs and disruption budgets can need more."""
-    node_soak_minutes: pulumi.Input[int] | None = None
+    node_soak_minutes: Annotated[
+        pulumi.Input[int] | None,
+        Sent("upgradeSettings.nodeSoakDurationInMinutes"),
+        between(0, MOST_SOAK_MINUTES),
+    ] = None
     """How many minutes an upgrade waits after it has drained a node, 0 to 30. Default: `0`."""
-    undrainable_node_behavior: pulumi.Input[str] | None = None
+    undrainable_node_behavior: Annotated[
+        pulumi.Input[str] | None,
+        Sent("upgradeSettings.undrainableNodeBehavior"),
+        one_of(*UNDRAINABLE),
+    ] = None
     """What an upgrade does with a node that it cannot drain: `Schedule` (the node can be deleted)
     or `Cordon` (the node stays, cordoned). Default: `Schedule`."""
-    mig_profile: pulumi.Input[str] | None = None
+    mig_profile: Annotated[
+        pulumi.Input[str] | None,
+        Sent("gpuInstanceProfile"),
+        rules.NOT_DIVIDED_IF_MANAGED,
+        rules.check_mig_profile,
+    ] = None
     """The MIG profile that partitions each GPU: `MIG1g`, `MIG2g`, `MIG3g`, `MIG4g` or `MIG7g`, on
     A100, H100 and H200 GPUs. Default: no partitions. If set, even to an output, the device plugin
     gets a DaemonSet for MIG. Another profile replaces the pool."""
-    mig_strategy: str | None = None
+    mig_strategy: Annotated[
+        str | None,
+        rules.MIG_STRATEGY,
+        rules.OF_PARTITIONS,
+        rules.check_plugin_is_ours,
+        Doubtful(rules.check_autoscaler_knows_the_name),
+        Doubtful(rules.NOT_CUT_WITHOUT_NODES),
+    ] = None
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
     `nvidia.com/mig-1g.10gb`). Only with the GPU stack `device-plugin`. Default: `single` if
     `mig_profile` is set."""
-    sharing: SharingArgs | None = None
+    sharing: Annotated[
+        SharingArgs | None,
+        rules.check_plugin_is_ours,
+        rules.NOT_BESIDE_MIXED,
+        Doubtful(rules.check_autoscaler_knows_the_name),
+        Doubtful(rules.NOT_SHARED_WITHOUT_NODES),
+        Doubtful(rules.check_isolation),
+    ] = None
     """How several pods share a GPU. Only with the GPU stack `device-plugin`. Default: each GPU is
     for one pod."""
-    gpu_stack: str = "device-plugin"
+    gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
     """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
     and NvidiaDevicePlugin the plugin. `managed` (preview): AKS installs both, and the DCGM metrics
     exporter; the aks-preview provider manages the pool. `operator`: NvidiaGpuOperator installs what
     `gpu_operator_driver` leaves to it. `specialized-image`: both are in the (retired) node image.
     `none`: you install both. To or from `managed` replaces the pool."""
-    gpu_operator_driver: str = "aks"
+    gpu_operator_driver: Annotated[str, one_of(*gpu_operator.PROFILES), rules.operator_conflict] = (
+        "aks"
+    )
     """What installs the GPU driver if `gpu_stack` is `operator`: `aks` or `operator`, the same as
     `driver` of NvidiaGpuOperator."""
-    taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    taints: Annotated[pulumi.Input[Sequence[pulumi.Input[str]]], Each(rules.VALID_TAINT)] = ()
     """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpu_taint` and, on
     spot nodes, the taint that AKS adds."""
     tainted: pulumi.Input[bool] = True
     """Whether the nodes have the taint for GPU pools (`gpu_taint`), which keeps away pods that do
     not need a GPU."""
-    gpu_taint: pulumi.Input[str] = "sku=gpu"
+    gpu_taint: Annotated[pulumi.Input[str], rules.GPU_TAINT] = "sku=gpu"
     """The taint for GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    labels: pulumi.Input[Mapping[str, pulumi.Input[str]]] = field(default_factory=dict)
+    labels: Annotated[pulumi.Input[Mapping[str, pulumi.Input[str]]], rules.check_labels] = field(
+        default_factory=dict
+    )
     """Labels of the nodes, in addition to those that AKS sets. Default: none."""
-    subnet_id: pulumi.Input[str] | None = None
+    subnet_id: Annotated[pulumi.Input[str] | None, Sent("vnetSubnetID")] = None
     """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
     Another subnet replaces the pool."""
-    host_encryption: pulumi.Input[bool] = False
+    host_encryption: Annotated[
+        pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
+    ] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
     on until you delete the pool."""
-    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
+    tags: Annotated[
+        pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
+        Sent("tags", map_or_empty),
+        check_tags,
+    ] = None
     """The Azure tags of the pool. Default: none."""
-    artifact_streaming: bool | None = None
+    artifact_streaming: Annotated[
+        bool | None, Sent("artifactStreamingProfile.enabled", beyond_azure_native=True)
+    ] = None
     """Whether nodes start containers before their whole image is there, for images that Azure
     Container Registry has prepared. If set, even to false, the aks-preview provider manages the
     pool. For an existing pool of azure-native, use `az aks nodepool update
     --enable-artifact-streaming` instead."""
-    custom_headers: Mapping[str, pulumi.Input[str]] | None = None
+    custom_headers: Annotated[
+        Mapping[str, pulumi.Input[str]] | None,
+        rules.check_headers,
+        rules.check_image_owner,
+        rules.check_generation,
+        Doubtful(rules.NOT_RETIRED),
+    ] = None
     """HTTP headers to send with each request for the pool. With headers, even an empty mapping, the
     aks-preview provider manages the pool, and without (the default) azure-native does."""
     replace_on_header_change: bool = False
     """Whether any change of `custom_headers` replaces the pool. By default the next request sends
     the new headers and the nodes stay. Required to give an existing pool the specialized image, or
     to take it away."""
-    replacement: str = "in-place"
+    replacement: Annotated[str, one_of(rotation.ROTATE, rotation.IN_PLACE)] = "in-place"
     """What a change does that needs a new pool. `in-place`: Pulumi deletes the pool and creates it
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS
     drains by the pods' disruption budgets. Then the name in Azure is `pool_name`, of at most 9
@@ -191,9 +298,9 @@ class GpuNodePool(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, GPU_POOL, RULES_OF_PARTS)
+        check(name, args)
         super().__init__("aks-gpu:components:GpuNodePool", name, None, opts)
-        warn(self, args, WARNINGS)
+        warn(self, args)
         self.pool_label = pulumi.Output.from_input(args.pool_name)
         self.gpu_stack = args.gpu_stack
         self.replacement = args.replacement
@@ -231,12 +338,13 @@ class GpuNodePool(pulumi.ComponentResource):
     def _agent_pool(
         self, name: str, args: GpuNodePoolArgs, *, rotates: bool
     ) -> "aks.AgentPool | AgentPool":
-        pool = _pool_args(args, self.node_taints)
+        pool = _properties(args, self.node_taints)
         beyond = _beyond_azure_native(args)
+        is_preview = args.custom_headers is not None or bool(beyond)
+        pool |= beyond
         if rotates:
             headers = args.custom_headers if args.replace_on_header_change else None
-            properties = {**on_the_wire(pool), **beyond}
-            pool.agent_pool_name = rotating_name(args.pool_name, properties, headers)
+            pool["agentPoolName"] = rotating_name(args.pool_name, pool, headers)
         options = pulumi.ResourceOptions(
             parent=self,
             ignore_changes=[
@@ -245,9 +353,11 @@ class GpuNodePool(pulumi.ComponentResource):
                 # Another name replaces nothing: a new pool gets it.
                 *(["agentPoolName"] if rotates else []),
             ],
-            replace_on_changes=fixed.replacing(fixed.POOL, _set_properties(args)),
+            # Without `nvidia`, AKS does not manage the GPUs.
+            replace_on_changes=fixed.replacing(
+                fixed.POOL, [*fixed.given_in(fixed.POOL, pool), "gpuProfile.nvidia"]
+            ),
         )
-        is_preview = args.custom_headers is not None or bool(beyond)
         opts = one_owner(
             options,
             "containerservice:AgentPool",
@@ -262,68 +372,46 @@ class GpuNodePool(pulumi.ComponentResource):
         if is_preview:
             return AgentPool(
                 name,
-                {**on_the_wire(pool), **beyond},
+                pool,
                 opts,
                 custom_headers=args.custom_headers or {},
                 replace_on_header_change=args.replace_on_header_change or None,
             )
         opts = keep_live_count(self, pool, opts, rotates=rotates)
-        return unaliased_resource(aks.AgentPool, name, pool, opts)
+        return unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, opts)
 
 
-def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> "aks.AgentPoolArgs":
-    """Returns the pool's inputs, which have the same names in azure-native and aks-preview."""
+def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> dict[str, Any]:
+    """Returns what requests for the pool have, of either provider."""
     spot = pulumi.Output.from_input(args.spot)
-    return aks.AgentPoolArgs(
-        resource_group_name=args.resource_group_name,
-        resource_name=args.cluster_name,
-        agent_pool_name=args.pool_name,
-        mode=aks.AgentPoolMode.USER,
-        os_type=aks.OSType.LINUX,
-        os_sku=args.os_sku,
-        capacity_reservation_group_id=args.capacity_reservation_group_id,
-        max_pods=args.max_pods,
-        os_disk_size_gb=args.os_disk_size_gb,
-        os_disk_type=args.os_disk_type,
-        type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
-        vm_size=args.vm_size,
-        orchestrator_version=args.kubernetes_version,
-        count=args.count,
+    pool = {
+        **sent(args),
+        "mode": "User",
+        "osType": "Linux",
+        "type": "VirtualMachineScaleSets",
         # Empty values are always sent: AKS keeps what a request leaves out.
-        enable_auto_scaling=args.max_count is not None,
-        min_count=args.min_count,
-        max_count=args.max_count,
-        # Sorted, because azure-native compares zones by index.
-        availability_zones=pulumi.Output.from_input(args.zones).apply(
-            lambda zones: sorted(map(str, zones)) or None
-        ),
-        node_taints=node_taints,
-        node_labels=_labels(args),
+        "enableAutoScaling": args.max_count is not None,
+        "nodeTaints": node_taints,
+        "nodeLabels": _labels(args),
         # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.
-        gpu_profile=aks.GPUProfileArgs(driver=_driver(args)),
-        gpu_instance_profile=args.mig_profile,
-        upgrade_settings=_upgrade_settings(args),
-        vnet_subnet_id=args.subnet_id,
-        enable_encryption_at_host=true_or_nothing(args.host_encryption),
-        tags=args.tags or {},
-        scale_set_priority=spot.apply(lambda on: aks.ScaleSetPriority.SPOT if on else None),
-        scale_set_eviction_policy=spot.apply(
-            lambda on: aks.ScaleSetEvictionPolicy.DELETE if on else None
-        ),
-        spot_max_price=pulumi.Output.all(args.spot, args.spot_max_price).apply(
+        "gpuProfile": {"driver": _driver(args)},
+        "scaleSetPriority": spot.apply(lambda on: "Spot" if on else None),
+        "scaleSetEvictionPolicy": spot.apply(lambda on: "Delete" if on else None),
+        "spotMaxPrice": pulumi.Output.all(args.spot, args.spot_max_price).apply(
             lambda values: values[1] if values[0] else None
         ),
-    )
+    }
+    if surge := _surge(args):
+        pool["upgradeSettings"] = {**surge, **pool.get("upgradeSettings", {})}
+    return pool
 
 
 def _beyond_azure_native(args: GpuNodePoolArgs) -> dict[str, Any]:
-    """Returns the properties that azure-native does not have, by their names in AKS's API."""
-    beyond: dict[str, Any] = {}
+    """Returns the properties that azure-native does not have."""
+    beyond = sent(args, beyond_azure_native=True)
     if args.gpu_stack == "managed":
         nvidia = {"managementMode": "Managed"}
         beyond["gpuProfile"] = {"driver": DRIVERS[args.gpu_stack], "nvidia": nvidia}
-    if args.artifact_streaming is not None:
-        beyond["artifactStreamingProfile"] = {"enabled": args.artifact_streaming}
     return beyond
 
 
@@ -338,7 +426,7 @@ def _resource(args: GpuNodePoolArgs) -> pulumi.Output[GpuResource]:
     )
 
 
-def _upgrade_settings(args: GpuNodePoolArgs) -> "aks.AgentPoolUpgradeSettingsArgs | None":
+def _surge(args: GpuNodePoolArgs) -> dict[str, Any]:
     surge, unavailable = args.max_surge or None, args.max_unavailable
     # Always both: AKS keeps the other one, and refuses two numbers above 0.
     if surge is None and unavailable is not None:
@@ -347,20 +435,12 @@ def _upgrade_settings(args: GpuNodePoolArgs) -> "aks.AgentPoolUpgradeSettingsArg
         )
     elif surge is not None and unavailable is None:
         unavailable = kept.DEFAULT_POOL["upgradeSettings"]["maxUnavailable"]
-    settings: dict[str, Any] = {
-        "max_surge": surge,
-        "max_unavailable": unavailable,
-        "drain_timeout_in_minutes": args.drain_timeout_minutes,
-        "node_soak_duration_in_minutes": args.node_soak_minutes,
-        "undrainable_node_behavior": args.undrainable_node_behavior,
-    }
-    if all(value is None for value in settings.values()):
-        return None
-    return aks.AgentPoolUpgradeSettingsArgs(**settings)
+    both = {"maxSurge": surge, "maxUnavailable": unavailable}
+    return {name: value for name, value in both.items() if value is not None}
 
 
 def _driver(args: GpuNodePoolArgs) -> str:
-    if args.gpu_stack == OPERATOR:
+    if args.gpu_stack == rules.OPERATOR:
         return gpu_operator.PROFILES[args.gpu_operator_driver].pools_driver
     return DRIVERS[args.gpu_stack]
 
@@ -379,20 +459,6 @@ def _labels(args: GpuNodePoolArgs) -> pulumi.Output[dict[str, str]]:
 
 def _last_part(identifier: str) -> str:
     return identifier.rpartition("/")[2]
-
-
-def _set_properties(args: GpuNodePoolArgs) -> set[str]:
-    """Returns the properties that the arguments set and that AKS would choose otherwise."""
-    # Without `nvidia`, AKS does not manage the GPUs.
-    always = {"gpuProfile.driver", "gpuProfile.nvidia", "scaleSetPriority"}
-    optional = {
-        "enableEncryptionAtHost": None if args.host_encryption is False else True,
-        "capacityReservationGroupID": args.capacity_reservation_group_id,
-        "maxPods": args.max_pods,
-        "osDiskSizeGB": args.os_disk_size_gb,
-        "osDiskType": args.os_disk_type,
-    }
-    return always | {name for name, value in optional.items() if value is not None}
 
 
 def _taints(name: str, args: GpuNodePoolArgs) -> pulumi.Output[list[str]]:

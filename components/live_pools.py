@@ -6,7 +6,6 @@ is registered, and the resource once more, in a hook, right before its PUT.
 """
 
 from collections.abc import Awaitable, Collection, Mapping
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -36,7 +35,11 @@ class StaleError(Exception):
 
 
 def keep_live_count(
-    owner: pulumi.Resource, args: Any, opts: pulumi.ResourceOptions, *, rotates: bool = False
+    owner: pulumi.Resource,
+    args: dict[str, Any],
+    opts: pulumi.ResourceOptions,
+    *,
+    rotates: bool = False,
 ) -> pulumi.ResourceOptions:
     """Returns the options of a pool, whose count waits for the live one if AKS scales it.
 
@@ -47,13 +50,13 @@ def keep_live_count(
     provider = owner.get_provider(azure_reads.POOL)
     ignored = [*(opts.ignore_changes or ())]
     if "count" in ignored:
-        pool = _Program(provider, copy(args), ignored, opts.replace_on_changes or ())
-        args.count = _after(pool.live_count(rotates=rotates), args.count)
+        pool = _Program(provider, dict(args), ignored, opts.replace_on_changes or ())
+        args["count"] = _after(pool.live_count(rotates=rotates), args["count"])
     return _with(opts, ignored, _LiveCount(provider).require)
 
 
 def keep_live_pools(
-    owner: pulumi.Resource, args: Any, opts: pulumi.ResourceOptions
+    owner: pulumi.Resource, args: dict[str, Any], opts: pulumi.ResourceOptions
 ) -> pulumi.ResourceOptions:
     """Returns the options of a cluster, in whose PUT is only the program's first system pool.
 
@@ -64,10 +67,10 @@ def keep_live_pools(
         return opts
     provider = owner.get_provider(azure_reads.CLUSTER)
     ignored = [*(opts.ignore_changes or ())]
-    pools = _Program(provider, copy(args), ignored, opts.replace_on_changes or ()).live_pools()
+    pools = _Program(provider, dict(args), ignored, opts.replace_on_changes or ()).live_pools()
     # Some input has to wait until the list of ignored properties is complete.
-    waiting = "location" if args.agent_pool_profiles is None else "agent_pool_profiles"
-    setattr(args, waiting, _after(pools, getattr(args, waiting)))
+    waiting = POOLS if POOLS in args else "location"
+    args[waiting] = _after(pools, args[waiting])
     return _with(opts, ignored, _LivePools(provider).require)
 
 
@@ -76,7 +79,7 @@ class _Program:
     """What a program says of a resource, compared with Azure."""
 
     provider: Provider
-    args: Any
+    args: Values
     # Pulumi reads this same list once inputs are known.
     ignored: list[str]
     replacing: Collection[str]

@@ -4,21 +4,24 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Annotated
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from catalogue import rotation, valid_clusters
+from catalogue import rotation
+from catalogue import valid_clusters as valid
+from catalogue import valid_pools as rules
 from catalogue.device_plugin import GPU_TOLERATION
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
-from catalogue.mistakes import Mistake, property_path
+from catalogue.mistakes import Mistake
 from catalogue.nodes import POOL_LABEL
 from catalogue.scheduling import Toleration
-from catalogue.valid import mistakes
+from catalogue.valid import Each, one_of
 from components.arguments import found_mistakes, known, refuse
 from components.gpu_node_pool import GpuNodePool
 from components.placement import FOR_NEW_NODES, toleration_args
-from components.sharing import RULES_OF_PARTS, SharingArgs, TimeSlicingArgs, config_file
+from components.sharing import SharingArgs, TimeSlicingArgs, config_file
 
 _NAME = "nvidia-device-plugin-daemonset"
 _LABEL = "nvidia-device-plugin-ds"
@@ -94,20 +97,28 @@ class PluginPoolArgs:
 
     pool_name: pulumi.Input[str]
     """The name of the node pool in AKS; of a pool that rotates, without what rotates."""
-    gpu_stack: str = "device-plugin"
+    gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
     """What installs the GPU driver and the device plugin on the pool. The plugin runs only on pools
     with `device-plugin`."""
-    node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    node_taints: Annotated[pulumi.Input[Sequence[pulumi.Input[str]]], Each(rules.VALID_TAINT)] = ()
     """The taints of the pool, each as `key=value:effect`. The plugin tolerates them. Default:
     none."""
     has_mig: bool = False
     """Whether the pool has a MIG profile."""
-    mig_strategy: str | None = None
+    mig_strategy: Annotated[
+        str | None,
+        rules.MIG_STRATEGY,
+        rules.OF_PARTITIONS,
+        rules.check_plugin_is_ours,
+        rules.OF_PLUGIN_WITH_PARTITIONS,
+    ] = None
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
     `nvidia.com/mig-1g.10gb`). Default: `single` if `has_mig` is set."""
-    sharing: SharingArgs | None = None
+    sharing: Annotated[SharingArgs | None, rules.check_plugin_is_ours, rules.NOT_BESIDE_MIXED] = (
+        None
+    )
     """How several pods share a GPU. Default: each GPU is for one pod."""
-    name: str | None = None
+    name: Annotated[str | None, valid.NAMED_TO_SHARE, valid.OBJECT_NAME] = None
     """The pool's part of the name of a DaemonSet with `sharing`. Default: `pool_name`. Required if
     that is an output."""
     rotating_name: pulumi.Input[str] | None = None
@@ -142,14 +153,14 @@ class PluginPoolArgs:
 class NvidiaDevicePluginArgs:
     """The inputs of the NVIDIA device plugin."""
 
-    edition: str = "today"
+    edition: Annotated[str, one_of("today", "article")] = "today"
     """The DaemonSet to create: `today` for a current one, `article` for that of the AKS article of
     2020."""
     image: pulumi.Input[str] | None = None
     """The container image of the plugin. Default: the image of the edition."""
-    namespace: pulumi.Input[str] = "gpu-resources"
+    namespace: Annotated[pulumi.Input[str], valid.NAMESPACE] = "gpu-resources"
     """The Kubernetes namespace of the DaemonSets."""
-    create_namespace: bool = True
+    create_namespace: Annotated[bool, valid.check_namespace_is_new] = True
     """Whether to create the namespace, and to delete it with this component. Set it to False for a
     namespace that exists."""
     pools: Sequence[PluginPoolArgs] = ()
@@ -176,7 +187,7 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
         pools = [pool for pool in args.pools if pool.gpu_stack == "device-plugin"]
         refuse(
             name,
-            [*mistakes(valid_clusters.DEVICE_PLUGIN, known(args)), *_pool_mistakes(args, pools)],
+            [*found_mistakes(args), *_pool_mistakes(args, pools)],
         )
         super().__init__("aks-gpu:components:NvidiaDevicePlugin", name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
@@ -203,9 +214,6 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
 def _pool_mistakes(
     args: NvidiaDevicePluginArgs, pools: Sequence[PluginPoolArgs]
 ) -> Iterator[Mistake]:
-    for index, pool in enumerate(args.pools):
-        path = property_path("pools", index)
-        yield from found_mistakes(pool, valid_clusters.PLUGIN_POOL, RULES_OF_PARTS, path)
     if not pools:
         yield Mistake(
             "pools",
@@ -217,7 +225,7 @@ def _pool_mistakes(
         for index, pool in enumerate(args.pools)
         if pool in pools
     ]
-    if reason := valid_clusters.old_plugin_mistake(
+    if reason := valid.old_plugin_mistake(
         args.edition,
         args.image,
         [name for pool, name in names if pool.has_mig],

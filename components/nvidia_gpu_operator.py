@@ -3,16 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any
 
 import pulumi
 from pulumi_kubernetes import core, helm, meta
 
-from catalogue import gpu_operator, valid_clusters
-from catalogue.mistakes import Mistake, property_path
-from catalogue.valid import mistakes
+from catalogue import gpu_operator
+from catalogue import valid_clusters as valid
+from catalogue import valid_pools as rules
+from catalogue.mistakes import Mistake
+from catalogue.valid import Each, between, one_of
 from catalogue.valid_pools import OPERATOR
-from components.arguments import known, refuse
+from components.arguments import found_mistakes, refuse
 from components.gpu_node_pool import GpuNodePool
 
 
@@ -20,10 +22,10 @@ from components.gpu_node_pool import GpuNodePool
 class OperatorPoolArgs:
     """A GPU node pool for the GPU Operator."""
 
-    gpu_stack: str = OPERATOR
+    gpu_stack: Annotated[str, rules.GPU_STACK] = OPERATOR
     """What installs the GPU driver and the device plugin on the pool. The operator serves only
     pools with `operator`."""
-    node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    node_taints: Annotated[pulumi.Input[Sequence[pulumi.Input[str]]], Each(rules.VALID_TAINT)] = ()
     """The taints of the pool, each as `key=value:effect`. The operands tolerate them. Default:
     none."""
     has_mig: bool = False
@@ -39,14 +41,14 @@ class OperatorPoolArgs:
 class NvidiaGpuOperatorArgs:
     """The inputs of NVIDIA's GPU Operator."""
 
-    driver: str = "aks"
+    driver: Annotated[str, one_of(*gpu_operator.PROFILES)] = "aks"
     """What installs the GPU driver and the container runtime on the pools: `aks`, or `operator`.
     The same as `gpu_operator_driver` of each pool."""
-    version: pulumi.Input[str] = gpu_operator.VERSION
+    version: Annotated[pulumi.Input[str], valid.CHART_VERSION] = gpu_operator.VERSION
     """The version of the Helm chart, with its `v`."""
     namespace: pulumi.Input[str] = gpu_operator.NAMESPACE
     """The Kubernetes namespace of the operator, which this component creates."""
-    timeout_seconds: pulumi.Input[int] = 1800
+    timeout_seconds: Annotated[pulumi.Input[int], between(1, 86400)] = 1800
     """How long Helm waits for the operator, in seconds."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Additional values of the chart, as nested maps. They cannot contradict `driver`. The operands
@@ -104,9 +106,7 @@ class NvidiaGpuOperator(pulumi.ComponentResource):
 def _mistakes(
     args: NvidiaGpuOperatorArgs, served: Sequence[OperatorPoolArgs], *, has_mig: bool
 ) -> Iterator[Mistake]:
-    yield from mistakes(valid_clusters.GPU_OPERATOR, known(args))
-    for index, pool in enumerate(args.pools):
-        yield from mistakes(valid_clusters.PLUGIN_POOL, known(pool), property_path("pools", index))
+    yield from found_mistakes(args)
     if not served:
         yield Mistake(
             "pools",

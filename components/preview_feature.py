@@ -30,7 +30,7 @@ class PreviewFeature(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: PreviewFeatureArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, {})
+        check(name, args)
         super().__init__(self._kind, name, None, opts)
         namespace, feature = self._feature
         self.feature_registration = FeatureRegistration(

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import pulumi
 from pulumi_azure_native import resources
 
-from catalogue.valid_clusters import RESOURCE_GROUP
+from catalogue import valid_clusters as valid
+from catalogue.tags import check as check_tags
 from components.arguments import check
 from components.unaliased_resource import unaliased_resource
 
@@ -15,11 +17,11 @@ from components.unaliased_resource import unaliased_resource
 class ResourceGroupArgs:
     """The inputs of a new resource group."""
 
-    resource_group_name: pulumi.Input[str]
+    resource_group_name: Annotated[pulumi.Input[str], valid.GROUP_NAME]
     """The name of the resource group in Azure, up to 90 characters. Another name replaces it."""
-    location: pulumi.Input[str]
+    location: Annotated[pulumi.Input[str], valid.check_region]
     """The Azure region of the resource group. Another region replaces it."""
-    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
+    tags: Annotated[pulumi.Input[Mapping[str, pulumi.Input[str]]] | None, check_tags] = None
     """The Azure tags of the resource group. Default: none."""
 
 
@@ -27,7 +29,7 @@ class ResourceGroupArgs:
 class ExistingResourceGroupArgs:
     """The inputs to look up an existing resource group."""
 
-    resource_group_name: pulumi.Input[str]
+    resource_group_name: Annotated[pulumi.Input[str], valid.GROUP_NAME]
     """The name of the resource group in Azure."""
 
 
@@ -61,16 +63,17 @@ class ResourceGroup(_Group):
     def __init__(
         self, name: str, args: ResourceGroupArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, RESOURCE_GROUP)
+        check(name, args)
         super().__init__(name, opts)
         self.resource_group = unaliased_resource(
             resources.ResourceGroup,
+            resources.ResourceGroupArgs,
             name,
-            resources.ResourceGroupArgs(
-                resource_group_name=args.resource_group_name,
-                location=args.location,
-                tags=args.tags or None,
-            ),
+            {
+                "resourceGroupName": args.resource_group_name,
+                "location": args.location,
+                "tags": args.tags or None,
+            },
             pulumi.ResourceOptions(parent=self),
         )
         self._register(self.resource_group)
@@ -82,7 +85,7 @@ class ExistingResourceGroup(_Group):
     def __init__(
         self, name: str, args: ExistingResourceGroupArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, RESOURCE_GROUP)
+        check(name, args)
         super().__init__(name, opts)
         group = resources.get_resource_group_output(
             resource_group_name=args.resource_group_name,

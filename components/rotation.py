@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pulumi
-from pulumi import _types as sdk_types
 
 from aks_preview.configuration import PACKAGE, SETTINGS, TAKE_OVER, taken_over
-from aks_preview.resources import on_the_wire
 from catalogue import fixed, rotation
 from catalogue.shapes import at
 from components import azure_reads
@@ -33,16 +31,11 @@ def rotating_name(
 
     def azure_name(values: list[Any]) -> str:
         pool_name, tops, headers = values
-        wire = {name: _plain(value) for name, value in tops.items()}
-        given = {path: at(wire, path) for path in fixed.POOL}
+        given = {path: at(tops, path) for path in fixed.POOL}
         return rotation.azure_name(pool_name, {**given, "customHeaders": headers})
 
     given = {name: properties[name] for name in tops}
     return pulumi.Output.unsecret(pulumi.Output.all(pool_name, given, headers).apply(azure_name))
-
-
-def _plain(value: Any) -> Any:
-    return on_the_wire(value) if sdk_types.is_input_type(type(value)) else value
 
 
 def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:

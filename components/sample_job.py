@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import pulumi
 from pulumi_kubernetes import batch, core, meta
 
-from catalogue import valid_clusters
+from catalogue import valid_clusters as valid
 from catalogue.device_plugin import GPU
 from catalogue.images import SAMPLE_JOB
 from components.arguments import check
@@ -20,7 +21,7 @@ _LABELS = {"app": _NAME}
 class SampleJobArgs:
     """The inputs of the sample job."""
 
-    image: pulumi.Input[str] = SAMPLE_JOB
+    image: Annotated[pulumi.Input[str], valid.NAMES_AN_IMAGE] = SAMPLE_JOB
     """The container image of the job. Default: the image of the AKS article, which trains on
     MNIST."""
     node_taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]] = ()
@@ -42,7 +43,7 @@ class SampleJob(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: SampleJobArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, valid_clusters.SAMPLE_JOB)
+        check(name, args)
         super().__init__("aks-gpu:components:SampleJob", name, None, opts)
         self.job = batch.v1.Job(
             name,

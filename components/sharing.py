@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 
+from catalogue import valid_pools as rules
 from catalogue.device_plugin import GPU
-from catalogue.valid import Rules
-from catalogue.valid_pools import SHARING, TIME_SLICING
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimeSlicingArgs:
     """How many pods use a GPU in turns. Nothing keeps them from each other's memory."""
 
-    replicas: int
+    replicas: Annotated[int, rules.WHOLE, rules.SEVERAL]
     """How many pods get each GPU, at least 2."""
     rename: bool = False
     """Whether pods ask for `nvidia.com/gpu.shared` instead of `nvidia.com/gpu`."""
@@ -29,16 +27,10 @@ class TimeSlicingArgs:
 class SharingArgs:
     """How pods share the GPUs of a pool."""
 
-    mps: Mapping[str, Any] | None = None
+    mps: Annotated[Mapping[str, Any] | None, rules.NO_MPS] = None
     """Not supported: it is here to be refused with a reason."""
-    time_slicing: TimeSlicingArgs | None = None
+    time_slicing: Annotated[TimeSlicingArgs | None, rules.REQUIRED_TO_SHARE] = None
     """Pods use a GPU in turns. Required."""
-
-
-# The rules of these arguments, by the argument of a pool that they are under.
-RULES_OF_PARTS: Mapping[str, Rules] = MappingProxyType(
-    {"sharing": SHARING, "sharing.time_slicing": TIME_SLICING}
-)
 
 
 def config_file(slicing: TimeSlicingArgs) -> str:

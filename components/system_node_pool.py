@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from catalogue import fixed
-from catalogue.valid_pools import SYSTEM_NODE_POOL
-from components.arguments import check, true_or_nothing
+from catalogue import valid_pools as rules
+from catalogue.tags import check as check_tags
+from catalogue.valid import Each, between, one_of
+from components.arguments import check
+from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
 from components.live_pools import keep_live_count
 from components.removed_properties import OF_POOLS
 from components.unaliased_resource import unaliased_resource
@@ -18,42 +22,60 @@ from components.unaliased_resource import unaliased_resource
 class SystemNodePoolArgs:
     """The inputs of an additional system node pool."""
 
-    resource_group_name: pulumi.Input[str]
+    resource_group_name: Annotated[pulumi.Input[str], Sent("resourceGroupName")]
     """The name of the cluster's resource group."""
-    cluster_name: pulumi.Input[str]
+    cluster_name: Annotated[pulumi.Input[str], Sent("resourceName")]
     """The name of the cluster in Azure."""
-    pool_name: pulumi.Input[str]
+    pool_name: Annotated[pulumi.Input[str], Sent("agentPoolName"), rules.POOL_NAME]
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. Another name replaces the pool."""
-    vm_size: pulumi.Input[str]
+    vm_size: Annotated[pulumi.Input[str], Sent("vmSize"), rules.WITHOUT_GPUS, rules.LARGE_ENOUGH]
     """The VM size of the nodes, without GPUs and with at least 2 vCPUs and 4 GiB of memory. Another
     size replaces the pool."""
-    kubernetes_version: pulumi.Input[str] | None = None
+    kubernetes_version: Annotated[
+        pulumi.Input[str] | None, Sent("orchestratorVersion"), rules.check_kubernetes_version
+    ] = None
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it."""
-    count: pulumi.Input[int] = 1
+    count: Annotated[pulumi.Input[int], Sent("count"), between(1, 1000)] = 1
     """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number, between
     `min_count` and `max_count`."""
-    min_count: pulumi.Input[int] | None = None
+    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(1, 1000)] = None
     """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: pulumi.Input[int] | None = None
+    max_count: Annotated[
+        pulumi.Input[int] | None,
+        Sent("maxCount"),
+        between(1, 1000),
+        rules.check_bounds,
+        rules.check_initial_count,
+    ] = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    zones: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]],
+        Sent("availabilityZones", in_order),
+        Each(one_of("1", "2", "3")),
+    ] = ()
     """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the
     pool."""
-    os_sku: pulumi.Input[str] | None = None
+    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
     """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
     `AzureLinux3`. Default: AKS chooses."""
-    subnet_id: pulumi.Input[str] | None = None
+    subnet_id: Annotated[pulumi.Input[str] | None, Sent("vnetSubnetID")] = None
     """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
     Another subnet replaces the pool."""
-    host_encryption: pulumi.Input[bool] = False
+    host_encryption: Annotated[
+        pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
+    ] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
     on until you delete the pool."""
-    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
+    tags: Annotated[
+        pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
+        Sent("tags", map_or_empty),
+        check_tags,
+    ] = None
     """The Azure tags of the pool. Default: none."""
 
 
@@ -72,47 +94,27 @@ class SystemNodePool(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, SYSTEM_NODE_POOL)
+        check(name, args)
         super().__init__("aks-gpu:components:SystemNodePool", name, None, opts)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
-        pool = _pool_args(args)
-        encrypted = () if args.host_encryption is False else ("enableEncryptionAtHost",)
+        pool = {
+            **sent(args),
+            "mode": "System",
+            "osType": "Linux",
+            "type": "VirtualMachineScaleSets",
+            # Always sent: AKS keeps what a request leaves out.
+            "enableAutoScaling": args.max_count is not None,
+        }
         options = pulumi.ResourceOptions(
             parent=self,
             # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=fixed.replacing(fixed.POOL, encrypted),
+            replace_on_changes=fixed.replacing(fixed.POOL, fixed.given_in(fixed.POOL, pool)),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
             hooks=OF_POOLS.hooks(),
         )
         options = keep_live_count(self, pool, options)
-        self.agent_pool = unaliased_resource(aks.AgentPool, name, pool, options)
+        self.agent_pool = unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, options)
         self.id = self.agent_pool.id
         self.register_outputs({"id": self.id, "poolName": self.pool_name})
-
-
-def _pool_args(args: SystemNodePoolArgs) -> "aks.AgentPoolArgs":
-    return aks.AgentPoolArgs(
-        resource_group_name=args.resource_group_name,
-        resource_name=args.cluster_name,
-        agent_pool_name=args.pool_name,
-        mode=aks.AgentPoolMode.SYSTEM,
-        os_type=aks.OSType.LINUX,
-        os_sku=args.os_sku,
-        type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
-        vm_size=args.vm_size,
-        orchestrator_version=args.kubernetes_version,
-        count=args.count,
-        # Empty values are always sent: AKS keeps what a request leaves out.
-        enable_auto_scaling=args.max_count is not None,
-        min_count=args.min_count,
-        max_count=args.max_count,
-        # Sorted, because azure-native compares zones by index.
-        availability_zones=pulumi.Output.from_input(args.zones).apply(
-            lambda zones: sorted(map(str, zones)) or None
-        ),
-        vnet_subnet_id=args.subnet_id,
-        enable_encryption_at_host=true_or_nothing(args.host_encryption),
-        tags=args.tags or {},
-    )

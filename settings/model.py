@@ -2,19 +2,22 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from catalogue import gpu_operator, valid_clusters
+from catalogue import gpu_operator
+from catalogue import valid_clusters as valid
+from catalogue import valid_pools as rules
 from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import DRIVERS
-from catalogue.valid import property_mistakes
-from catalogue.valid_pools import OPERATOR, operator_conflict
+from catalogue.tags import check as check_tags
+from catalogue.valid import one_of, property_mistakes
 from components.aks_cluster import AksClusterArgs, EntraArgs, NetworkArgs
 from components.nvidia_device_plugin import NvidiaDevicePluginArgs
 from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
+from components.resource_group import ResourceGroupArgs
 from components.sample_job import SampleJobArgs
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
 from settings.section import RefusedError, Section, context_of, keys_of
@@ -35,19 +38,18 @@ class _NamedByTheStack(Section):
         if name != "" or info.data.get("existing"):
             return name
         default = context_of(info).default_name
-        for _, reason in property_mistakes(cls._rules, "name", {"name": default}):
+        for _, reason in property_mistakes(cls.rules(), "name", {"name": default}):
             raise ValueError(f"must be set, because the default cannot be used: {reason}")
         return default
 
 
+@keys_of(ResourceGroupArgs, named="resource_group_name", without=("location", "tags"))
 class ResourceGroup(_NamedByTheStack):
     """The resource group of the cluster."""
 
-    _rules = valid_clusters.RESOURCE_GROUP
-
     existing: bool = False
     """Whether the resource group already exists. The stack then uses it and never changes it."""
-    name: str = ""
+    name: Annotated[str, valid.require_name_of_existing("resource group")] = ""
     """The name of the resource group. Default: `aks-gpu-` and the stack's name. Required if
     `existing` is true. Another name replaces the resource group, and the cluster in it."""
 
@@ -56,23 +58,19 @@ class ResourceGroup(_NamedByTheStack):
 class Entra(Section):
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
-    _rules = valid_clusters.ENTRA
-
 
 @keys_of(
     AksClusterArgs,
-    without=("resource_group_name", "location", "cluster_name", "system_pool", "network", "tags"),
+    named="cluster_name",
+    without=("resource_group_name", "location", "system_pool", "network", "tags"),
 )
 class Cluster(_NamedByTheStack):
     """The AKS cluster."""
 
-    _rules = valid_clusters.CLUSTER
-    _warnings = valid_clusters.WARNINGS
-
     existing: bool = False
     """Whether the cluster already exists. The stack then only adds node pools to it, and of the
     other keys only `name` applies."""
-    name: str = ""
+    name: Annotated[str, valid.require_name_of_existing("cluster")] = ""
     """The name of the cluster: 1 to 63 letters, digits, `_` and `-`. Default: `aks-gpu-` and the
     stack's name. Required if `existing` is true. Another name replaces the cluster: set the name
     before you run `pulumi stack rename`."""
@@ -94,9 +92,6 @@ class Cluster(_NamedByTheStack):
 class Network(Section):
     """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
-    _rules = valid_clusters.NETWORK
-    _warnings = valid_clusters.NETWORK_WARNINGS
-
     if TYPE_CHECKING:
         subnet_id: str | None
 
@@ -105,8 +100,6 @@ class Network(Section):
 class DevicePlugin(Section):
     """The NVIDIA device plugin, which the stack installs for pools with the GPU stack
     `device-plugin`."""
-
-    _rules = valid_clusters.DEVICE_PLUGIN
 
     create_namespace: bool = True
     """Whether to create the namespace. Set it to false for a namespace that exists. If the stack
@@ -123,8 +116,6 @@ class GpuOperator(Section):
     """NVIDIA's GPU Operator, which the stack installs with Helm for pools with the GPU stack
     `operator`."""
 
-    _rules = valid_clusters.GPU_OPERATOR
-
     driver: str = "aks"
     """What installs the GPU driver and the container runtime on those pools: `aks`, or `operator`.
     Another one replaces the pools."""
@@ -137,8 +128,6 @@ class GpuOperator(Section):
 class SampleJob(Section):
     """The sample job of the AKS article, which shows that pods can use a GPU."""
 
-    _rules = valid_clusters.SAMPLE_JOB
-
     enabled: bool = False
     """Whether to run the sample job. `pulumi up` waits for it, up to half an hour: a pool may have
     to scale up. `aksgpu check --job` runs a pod outside the stack instead."""
@@ -150,29 +139,27 @@ class SampleJob(Section):
 class Settings(Section):
     """The keys of a stack file, each with the prefix `aks-gpu:`."""
 
-    _rules = valid_clusters.STACK
-
-    location: str = "eastus"
+    location: Annotated[str, valid.check_region] = "eastus"
     """The Azure region of all resources of the stack."""
     allow_retired: bool = False
     """Whether `aksgpu review` accepts new pools with retired VM sizes or the retired image."""
-    gpu_stack: str = "device-plugin"
+    gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
     """What installs the GPU driver and the device plugin on all pools. `device-plugin`: AKS
     installs the driver and this stack the plugin. `managed` (preview): AKS installs both, and the
     DCGM metrics exporter. `operator`: this stack installs NVIDIA's GPU Operator (`gpuOperator`).
     `specialized-image`: both are in the (retired) node image. `none`: you install both."""
-    managed_gpu_feature: str = "assume"
+    managed_gpu_feature: Annotated[str, one_of("assume", "register")] = "assume"
     """Who registers the preview feature that pools with the GPU stack `managed` need,
     `Microsoft.ContainerService/ManagedGPUExperiencePreview`. `assume`: it is registered already.
     `register`: this stack registers it in the subscription, and leaves it registered."""
-    gpu_taint: str = "sku=gpu"
+    gpu_taint: Annotated[str, rules.GPU_TAINT] = "sku=gpu"
     """The taint of GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    live_counts: str = "read"
+    live_counts: Annotated[str, one_of("read", "ignore")] = "read"
     """Whether an update reads how many nodes AKS has scaled pools to, which it then keeps: `read`.
     `ignore` is a way out if Pulumi's SDK changes: the update sends the counts in the state, so run
     `pulumi refresh` before it."""
-    tags: dict[str, str] = {}
+    tags: Annotated[dict[str, str], check_tags] = {}
     """The Azure tags of all resources that the stack creates."""
     # These two are made when a stack file is read: their names need the stack's.
     resource_group: ResourceGroup = {}  # type: ignore[assignment]
@@ -247,7 +234,7 @@ class Settings(Section):
     def _require_support_of_pools(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
         pools: list[GpuPool] = info.data.get("gpu_pools", [])
         served = [pool for pool in pools if pool.gpu_stack == "device-plugin"]
-        reason = valid_clusters.old_plugin_mistake(
+        reason = valid.old_plugin_mistake(
             plugin.edition,
             plugin.image,
             [pool.name for pool in served if pool.mig_profile],
@@ -260,7 +247,9 @@ class Settings(Section):
     @field_validator("gpu_operator")
     @classmethod
     def _fit_the_operators_pools(cls, operator: GpuOperator, info: ValidationInfo) -> GpuOperator:
-        pools = [pool for pool in info.data.get("gpu_pools", []) if pool.gpu_stack == OPERATOR]
+        pools = [
+            pool for pool in info.data.get("gpu_pools", []) if pool.gpu_stack == rules.OPERATOR
+        ]
         has_mig = any(pool.mig_profile for pool in pools)
         found = [
             *gpu_operator.contradictions(
@@ -268,8 +257,12 @@ class Settings(Section):
             )
         ]
         for pool in pools:
-            values = {"gpuStack": OPERATOR, "vmSize": pool.vm_size, "migProfile": pool.mig_profile}
-            if reason := operator_conflict(operator.driver, values):
+            values = {
+                "gpuStack": rules.OPERATOR,
+                "vmSize": pool.vm_size,
+                "migProfile": pool.mig_profile,
+            }
+            if reason := rules.operator_conflict(operator.driver, values):
                 found.append(Mistake("gpuOperator.driver", f"pool {pool.name}: {reason}"))
         first: SystemPool | None = info.data.get("system_pool")
         if pools and first and first.has_gpus and not first.removed:
@@ -285,7 +278,7 @@ class Settings(Section):
     @property
     def uses_kubernetes(self) -> bool:
         """Whether the stack creates Kubernetes objects on the cluster."""
-        brought = [*self.pools_of("device-plugin"), *self.pools_of(OPERATOR)]
+        brought = [*self.pools_of("device-plugin"), *self.pools_of(rules.OPERATOR)]
         return bool(brought) or self.sample_job.enabled
 
     @property
@@ -306,5 +299,5 @@ class Settings(Section):
 
     def labels_of(self, pool: GpuPool) -> dict[str, str]:
         """The labels of a pool's nodes: the GPU Operator leaves alone the pools of others."""
-        is_anothers = bool(self.pools_of(OPERATOR)) and pool.gpu_stack != OPERATOR
+        is_anothers = bool(self.pools_of(rules.OPERATOR)) and pool.gpu_stack != rules.OPERATOR
         return {**dict([gpu_operator.WITHOUT_OPERANDS] * is_anothers), **pool.labels}

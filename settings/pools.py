@@ -5,17 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
+from catalogue import valid_pools as rules
 from catalogue.headers import SPECIALIZED_IMAGE, parse
 from catalogue.sizes import find, is_gpu_size
-from catalogue.valid_pools import (
-    GPU_POOL,
-    SHARING,
-    SYSTEM_NODE_POOL,
-    SYSTEM_POOL,
-    TIME_SLICING,
-    WARNINGS,
-    version_conflict,
-)
+from catalogue.valid import one_of
 from components.aks_cluster import SystemPoolArgs
 from components.gpu_node_pool import GpuNodePoolArgs
 from components.sharing import SharingArgs, TimeSlicingArgs
@@ -38,7 +31,9 @@ CustomHeaders = Annotated[dict[str, str] | None, BeforeValidator(_parse_headers)
 def _default_to_the_clusters_version(version: Any, info: ValidationInfo) -> Any:
     context = context_of(info)
     if isinstance(version, str) and version:
-        reason = version_conflict(version, context.kubernetes_version, context.upgrade_channel)
+        reason = rules.version_conflict(
+            version, context.kubernetes_version, context.upgrade_channel
+        )
         if reason:
             raise ValueError(reason)
     return version or context.kubernetes_version
@@ -71,11 +66,9 @@ class NamedPool(Section):
 class Pool(NamedPool):
     """The keys of the first system pool and of GPU pools."""
 
-    _warnings = WARNINGS
-
-    image: str | None = None
+    image: Annotated[str | None, one_of("regular", "specialized")] = None
     """The node image: `regular` or `specialized` (retired). Default: as `gpuStack` needs it."""
-    gpu_stack: str = None  # type: ignore[assignment]
+    gpu_stack: Annotated[str, rules.FITS_SPECIALIZED, rules.FITS_REGULAR] = None  # type: ignore[assignment]
     """What installs the GPU driver and the device plugin: `device-plugin`, `managed` and `operator`
     (only GPU pools), `specialized-image` or `none`. Default: `specialized-image` if `image` is
     `specialized`, else the stack's `gpuStack`. To or from `managed` replaces the pool."""
@@ -107,12 +100,10 @@ class Pool(NamedPool):
         return is_gpu_size(self.vm_size)
 
 
-@keys_of(SystemPoolArgs, without=("pool_name",))
+@keys_of(SystemPoolArgs, named="pool_name")
 class SystemPool(Pool):
     """The first system node pool, which AKS creates with the cluster. AKS does not change its name,
     size, zones or disks later."""
-
-    _rules = SYSTEM_POOL
 
     name: str = "system"
     vm_size: str = "Standard_D4ds_v5"
@@ -122,12 +113,11 @@ class SystemPool(Pool):
 
 @keys_of(
     SystemNodePoolArgs,
-    without=("resource_group_name", "cluster_name", "pool_name", "subnet_id", "tags"),
+    named="pool_name",
+    without=("resource_group_name", "cluster_name", "subnet_id", "tags"),
 )
 class SystemNodePool(NamedPool):
     """An additional system node pool, without GPUs."""
-
-    _rules = SYSTEM_NODE_POOL
 
     vm_size: str = "Standard_D4ds_v5"
     protect: bool = False
@@ -145,16 +135,12 @@ class SystemNodePool(NamedPool):
 class TimeSlicing(Section):
     """How many pods use a GPU in turns. Nothing keeps them from each other's memory."""
 
-    _rules = TIME_SLICING
-
     replicas: Annotated[int, Field(strict=True)]
 
 
 @keys_of(SharingArgs)
 class Sharing(Section):
     """How pods share the GPUs of a pool."""
-
-    _rules = SHARING
 
     mps: Any = None
     if TYPE_CHECKING:
@@ -163,10 +149,10 @@ class Sharing(Section):
 
 @keys_of(
     GpuNodePoolArgs,
+    named="pool_name",
     without=(
         "resource_group_name",
         "cluster_name",
-        "pool_name",
         "gpu_operator_driver",
         "gpu_taint",
         "subnet_id",
@@ -176,12 +162,10 @@ class Sharing(Section):
 class GpuPool(Pool):
     """A GPU node pool."""
 
-    _rules = GPU_POOL
-
     kubernetes_version: str = None  # type: ignore[assignment]
     """The Kubernetes version of the nodes: up to three minor versions older than the cluster's.
     Default: `cluster.kubernetesVersion`."""
-    os_type: str = "Linux"
+    os_type: Annotated[str, rules.ONLY_LINUX] = "Linux"
     """Only `Linux`: the key exists to refuse `Windows` with a reason."""
     protect: bool = False
     """Whether Pulumi refuses to delete or replace the pool."""

@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -21,7 +22,8 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from catalogue.mistakes import Mistake, shown
-from catalogue.valid import Rules, mistakes, property_mistakes
+from catalogue.valid import Rules, mistakes, property_mistakes, rules
+from components.declared import declared
 from components.package.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -98,9 +100,8 @@ class Section(BaseModel):
     )
     # The component's arguments that are keys of the section, if there are some.
     arguments: ClassVar[type["DataclassInstance"] | None] = None
-    # By key: the rules that a value must meet, and the rules whose violation is only a warning.
-    _rules: ClassVar[Rules] = {}
-    _warnings: ClassVar[Rules] = {}
+    # The argument that the key `name` is.
+    named: ClassVar[str] = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -114,6 +115,13 @@ class Section(BaseModel):
         unknown = [key for key in values if key not in cls.known_keys()]
         taken_for = {cls.nearest_key(key): values[key] for key in unknown}
         return {key: value for key, value in taken_for.items() if key} | dict(values)
+
+    @classmethod
+    @cache
+    def rules(cls, *, doubtful: bool = False) -> Rules:
+        """Returns the rules by key, or those whose violation is only a warning."""
+        declared = {str(key.alias): key.metadata for key in cls.model_fields.values()}
+        return rules(declared, doubtful=doubtful)
 
     @classmethod
     def known_keys(cls) -> list[str]:
@@ -131,7 +139,12 @@ class Section(BaseModel):
         An empty text stands for the component's default.
         """
         names = {field.name for field in fields(kind)} - more.keys()
-        own = {name: _argument(value) for name, value in self if name in names and value != ""}
+        values = {self.named if name == "name" else name: value for name, value in self}
+        own = {
+            name: _argument(value)
+            for name, value in values.items()
+            if name in names and value != ""
+        }
         return kind(**own, **more)
 
     @field_validator("*")
@@ -158,7 +171,7 @@ class Section(BaseModel):
             ]
         finally:
             _READ.reset(before)
-        found = {name: [*property_mistakes(cls._rules, name, known)] for name in known}
+        found = {name: [*property_mistakes(cls.rules(), name, known)] for name in known}
         # One mistake a key: the rule's, which a component tells too.
         wrong = [each for each in wrong if not any(map(found.get, each["loc"][:1]))]
         if refused := [mistake for each in found.values() for mistake in each]:
@@ -166,24 +179,31 @@ class Section(BaseModel):
             wrong.append({"type": "value_error", "loc": ("",), "input": "", "ctx": cause})
         if section is None or wrong:
             raise ValidationError.from_exception_data(cls.__name__, wrong)
-        context_of(info).warnings.extend(reason for _, reason in mistakes(cls._warnings, known))
+        context_of(info).warnings.extend(
+            reason for _, reason in mistakes(cls.rules(doubtful=True), known)
+        )
         return section
 
 
 def keys_of(
-    arguments: type["DataclassInstance"], *, without: Collection[str] = ()
+    arguments: type["DataclassInstance"], *, named: str = "", without: Collection[str] = ()
 ) -> Callable[[type[SomeSection]], type[SomeSection]]:
-    """Makes a component's arguments keys of a section: their types, defaults and descriptions.
+    """Makes a component's arguments keys of a section: type, default, rules and description.
 
-    What the section declares itself is its own.
+    `named` is the argument that the key `name` is. A key that the section declares itself has its
+    own type and default, and its rules beside those of the argument.
     """
+    about, given = declared(arguments), {each.name: each for each in fields(arguments)}
 
     def with_keys(section: type[SomeSection]) -> type[SomeSection]:
-        keys: dict[str, Any] = {
-            each.name: (_type(kind_of(each.type)), _default(each))
-            for each in fields(arguments)
-            if each.name not in {*without, *section.model_fields}
-        }
+        own = {"name" if name == named else name: name for name in about if name not in without}
+        keys: dict[str, Any] = {}
+        for key, argument in own.items():
+            if present := section.model_fields.get(key):
+                present.metadata = [*about[argument], *present.metadata]
+            else:
+                own_type, default = _type(kind_of(given[argument].type)), _default(given[argument])
+                keys[key] = (Annotated[own_type, "an argument", *about[argument]], default)
         made = create_model(
             section.__name__,
             __base__=section,
@@ -191,7 +211,7 @@ def keys_of(
             __module__=section.__module__,
             **keys,
         )
-        made.arguments = arguments
+        made.arguments, made.named = arguments, named
         _SECTIONS[arguments] = made
         return made
 

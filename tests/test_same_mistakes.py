@@ -9,7 +9,6 @@ import pulumi
 import pytest
 
 from catalogue.mistakes import Mistake
-from catalogue.valid_pools import GPU_POOL
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -34,7 +33,8 @@ from components import (
     SystemPoolArgs,
     TimeSlicingArgs,
 )
-from components.arguments import camel_case, check
+from components.arguments import check
+from components.declared import camel_case
 from settings.reading import SettingsError, load
 from settings.stack_file import parse
 from tests.conftest import Deploy
@@ -487,7 +487,7 @@ def test_a_header_for_the_image_needs_the_image() -> None:
         custom_headers={"usegpudedicatedvhd": "true"},
     )
     with pytest.raises(pulumi.InputPropertiesError, match="set gpuStack: specialized-image"):
-        check("it", args, GPU_POOL)
+        check("it", args)
 
 
 @pytest.mark.parametrize(

@@ -77,11 +77,19 @@ def _own(kind: type) -> dict[str, Attribute]:
     for statement, after in zip(definition.body, [*definition.body[1:], None], strict=True):
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
-                found[name] = Attribute(ast.unparse(annotation), flat(_text(after)))
+                found[name] = Attribute(ast.unparse(_type(annotation)), flat(_text(after)))
             case ast.FunctionDef(name=name, returns=annotation) if _is_property(statement):
                 written = ast.unparse(annotation) if annotation else ""
                 found[name] = Attribute(written, flat(ast.get_docstring(statement) or ""))
     return {name: attribute for name, attribute in found.items() if not name.startswith("_")}
+
+
+def _type(annotation: ast.expr) -> ast.expr:
+    """Returns the type of `Annotated[TYPE, ...]`."""
+    match annotation:
+        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[own, *_])):
+            return own
+    return annotation
 
 
 def _text(statement: ast.stmt | None) -> str:

@@ -9,7 +9,8 @@ from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
-from components.arguments import camel_case, unreadable
+from components.arguments import unreadable
+from components.declared import camel_case
 from components.package.inputs import Reader
 from components.package.schema import arguments_of, as_text, component_types, outputs_of
 from provider_kit.secrecy import masked

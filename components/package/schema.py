@@ -2,21 +2,19 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache, cached_property
 from inspect import get_annotations
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pulumi
 
 import components
 from aks_preview.configuration import REPOSITORY, VERSION
-from catalogue import valid_clusters, valid_pools
-from catalogue.valid import Rules, choices_of
-from components.arguments import camel_case
+from catalogue.valid import choices_of
+from components.declared import camel_case, rules_of
 from components.package.docstrings import attributes, described, summary
 from components.package.kinds import SCALARS, Kind, kind_of
 
@@ -26,20 +24,6 @@ PACKAGE = "aks-gpu"
 MODULE = "components"
 _SECRET = frozenset({"kubeconfig"})
 
-# Which values a property can have.
-_RULES: Mapping[str, Rules] = MappingProxyType(
-    {
-        "AksClusterArgs": valid_clusters.CLUSTER,
-        "NetworkArgs": valid_clusters.NETWORK,
-        "SystemPoolArgs": valid_pools.SYSTEM_POOL,
-        "GpuNodePoolArgs": valid_pools.GPU_POOL,
-        "SystemNodePoolArgs": valid_pools.SYSTEM_NODE_POOL,
-        "NvidiaDevicePluginArgs": valid_clusters.DEVICE_PLUGIN,
-        "NvidiaGpuOperatorArgs": valid_clusters.GPU_OPERATOR,
-        "OperatorPoolArgs": valid_clusters.PLUGIN_POOL,
-        "PluginPoolArgs": valid_clusters.PLUGIN_POOL,
-    }
-)
 # Go's SDK does not compile without these: it would lack the arguments in a plain list, and set
 # defaults in a required plain object. The components set them.
 _GO = {
@@ -198,10 +182,10 @@ def _enums() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
     """
     found = {
         (arguments, name): values
-        for arguments, rules in _RULES.items()
-        for name in rules
-        if (values := choices_of(rules, name))
-        and name in {camel_case(field.name) for field in fields(getattr(components, arguments))}
+        for arguments in components.__all__
+        if arguments.endswith("Args")
+        for name in rules_of(getattr(components, arguments))
+        if (values := choices_of(rules_of(getattr(components, arguments)), name))
     }
     sharing: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (arguments, name), values in found.items():

@@ -1,6 +1,7 @@
 """The Azure CLI's syntax of custom headers, by property."""
 
 import string
+from typing import Annotated
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 from aks_preview.aks_resource import header_mistakes as provider_header_mistakes
 from aks_preview.aks_types import HEADERS
 from catalogue.headers import CLIENTS_OWN, parse
-from catalogue.valid_pools import GPU_POOL
+from catalogue.valid_pools import check_headers
 from settings.pools import CustomHeaders
 from settings.section import Section
 
@@ -20,9 +21,7 @@ TOKENS = "!#$%&'*+.^_`|~-" + string.digits + string.ascii_letters
 class Pool(Section):
     """No more of a pool than its headers."""
 
-    _rules = GPU_POOL
-
-    custom_headers: CustomHeaders
+    custom_headers: Annotated[CustomHeaders, check_headers]
 
 
 def read(headers: object) -> dict[str, str]:

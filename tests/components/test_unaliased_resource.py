@@ -5,6 +5,7 @@ import pytest
 from pulumi_azure_native import containerservice as aks
 from pulumi_azure_native import resources
 
+from components.declared import camel_case
 from components.unaliased_resource import unaliased_resource
 from tests.conftest import Deploy, Graph
 
@@ -26,8 +27,8 @@ def test_registers_the_same_resource_as_azure_natives_constructor(
     opts = pulumi.ResourceOptions(protect=True)
 
     def unaliased() -> None:
-        properties = {name.removesuffix("_"): value for name, value in inputs.items()}
-        created.append(unaliased_resource(cls, "name", args(**properties), opts))
+        properties = {camel_case(name.removesuffix("_")): value for name, value in inputs.items()}
+        created.append(unaliased_resource(cls, args, "name", properties, opts))
 
     def by_constructor() -> None:
         created.append(cls("name", opts=opts, **inputs))

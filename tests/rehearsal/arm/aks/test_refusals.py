@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from catalogue import networks
 from catalogue.nodes import max_surge_beside
 from catalogue.valid import mistakes
-from catalogue.valid_clusters import NETWORK, NETWORK_WARNINGS
-from catalogue.valid_pools import GPU_POOL
+from components import GpuNodePoolArgs, NetworkArgs
+from components.declared import rules_of
 from rehearsal import cloud
 from rehearsal.arm import errors
 from rehearsal.arm.aks import cluster_refusals, pool_refusals
@@ -887,7 +887,7 @@ def test_labels_of_reserved_domains_are_refused(domain: str, before: str, name: 
     expected |= whole == ".kubernetes.azure.com"
     asked = pool_case(vmSize=CPU, nodeLabels={key: "x"})
     assert is_refused(pool_refusals.ON_REQUEST, asked) is expected
-    in_a_stack_file = mistakes(GPU_POOL, {"labels": {key: "x"}})
+    in_a_stack_file = mistakes(rules_of(GpuNodePoolArgs), {"labels": {key: "x"}})
     assert bool(in_a_stack_file) is expected
 
 
@@ -919,7 +919,7 @@ def test_invalid_labels_are_refused(key: str, value: str) -> None:
     is_good = is_name(name) and (value == "" or is_name(value))
     is_good &= not prefix or (has_domain and len(prefix) == 1 and len(prefix[0]) < 254)
     assert is_refused(pool_refusals.ON_REQUEST, pool_case(nodeLabels={key: value})) is not is_good
-    reported = mistakes(GPU_POOL, {"labels": {key: value}})
+    reported = mistakes(rules_of(GpuNodePoolArgs), {"labels": {key: value}})
     assert bool(reported) is not is_good
     assert len(value) < 63 or value not in str(reported)
 
@@ -928,7 +928,7 @@ def test_invalid_labels_are_refused(key: str, value: str) -> None:
 def test_a_spot_price_is_accepted_by_aks_and_by_settings_alike(number: int, decimals: int) -> None:
     price = number / 10**decimals
     case = pool_case(**SPOT, spotMaxPrice=price)
-    reported = mistakes(GPU_POOL, {"spot": True, "spotMaxPrice": price})
+    reported = mistakes(rules_of(GpuNodePoolArgs), {"spot": True, "spotMaxPrice": price})
     assert is_refused(pool_refusals.ON_RESULT, case) is bool(reported)
     shortest = len(f"{price:.7f}".rstrip("0").partition(".")[2])
     assert bool(reported) is not (price == -1 or (price > 0 and shortest <= 5))
@@ -942,7 +942,7 @@ def test_upgrade_settings_valid_in_a_stack_file_are_accepted(
     surge_: str | None, unavailable: str | None
 ) -> None:
     settings = {"maxUnavailable": unavailable, "maxSurge": surge_}
-    reported = mistakes(GPU_POOL, settings)
+    reported = mistakes(rules_of(GpuNodePoolArgs), settings)
     if surge_ is None and unavailable is not None:
         settings["maxSurge"] = max_surge_beside(unavailable)
     asked = pool_case(vmSize=CPU, **surge(**settings))
@@ -968,7 +968,8 @@ def test_networks_of_stack_files_are_accepted(
     """What settings and components let pass without a word, AKS makes a new cluster of."""
     address = str(IPv4Network(services).network_address + place) if services else None
     asked = {"podCidr": pods, "serviceCidr": services, "dnsServiceIp": address}
-    if any(mistakes(rules, {"mode": "overlay", **asked}) for rules in (NETWORK, NETWORK_WARNINGS)):
+    either = (rules_of(NetworkArgs), rules_of(NetworkArgs, doubtful=True))
+    if any(mistakes(rules, {"mode": "overlay", **asked}) for rules in either):
         return
     profile = {
         **OVERLAY,

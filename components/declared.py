@@ -1,0 +1,82 @@
+"""What an argument declares beside its type: the rules of its value, and its place in requests."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin
+
+import pulumi
+
+from catalogue.valid import Rules, rules
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An argument that requests have at a path of AKS's names: `upgradeSettings.maxSurge`."""
+
+    path: str
+    made: Callable[[Any], Any] | None = None
+    """Makes what is sent of the value; nothing of it is None."""
+    beyond_azure_native: bool = False
+    """Whether azure-native lacks the property, so that aks-preview manages a pool that has it."""
+
+
+@cache
+def declared(arguments: Any) -> dict[str, tuple[Any, ...]]:
+    """Returns what a class of arguments declares of each, by its name in Python."""
+    kinds: dict[str, Any] = {each.name: each.type for each in fields(arguments)}
+    return {
+        name: get_args(kind)[1:] if get_origin(kind) is Annotated else ()
+        for name, kind in kinds.items()
+    }
+
+
+@cache
+def rules_of(arguments: Any, *, doubtful: bool = False) -> Rules:
+    """Returns the rules of arguments by property, or those whose violation is only a warning."""
+    by_property = {camel_case(name): about for name, about in declared(arguments).items()}
+    return rules(by_property, doubtful=doubtful)
+
+
+def sent(args: Any, *, beyond_azure_native: bool = False) -> dict[str, Any]:
+    """Returns the arguments that requests have, nested as there."""
+    body: dict[str, Any] = {}
+    kind: Any = type(args)
+    for name, about in declared(kind).items():
+        for place in about:
+            if isinstance(place, Sent) and place.beyond_azure_native is beyond_azure_native:
+                value = getattr(args, name)
+                value = place.made(value) if place.made else value
+                if value is not None:
+                    *outer, last = place.path.split(".")
+                    inner = body
+                    for each in outer:
+                        inner = inner.setdefault(each, {})
+                    inner[last] = value
+    return body
+
+
+def camel_case(name: str) -> str:
+    """Returns the schema name of a property: `vmSize` for `vm_size`."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.title, rest))
+
+
+def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None] | None:
+    """Returns a boolean input that requests leave out if it is False, which is the default."""
+    known: pulumi.Output[bool] = pulumi.Output.from_input(switch)
+    return None if switch is False else known.apply(lambda on: on or None)
+
+
+def in_order(items: pulumi.Input[Sequence[Any]]) -> pulumi.Output[list[str] | None]:
+    """Returns a list that azure-native, which compares by index, finds unchanged."""
+    return pulumi.Output.from_input(items).apply(lambda known: sorted(map(str, known)) or None)
+
+
+def map_or_empty(entries: pulumi.Input[Mapping[str, Any]] | None) -> pulumi.Input[Any]:
+    """Returns a map that is always sent: AKS keeps what a request leaves out."""
+    return entries or {}
+
+
+def nothing_if_empty(items: pulumi.Input[Sequence[Any]]) -> pulumi.Input[Any] | None:
+    return items or None
