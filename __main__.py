@@ -73,11 +73,7 @@ if stack.resource_group.existing:
 else:
     group = ResourceGroup(
         "group",
-        ResourceGroupArgs(
-            resource_group_name=stack.resource_group.name,
-            location=stack.location,
-            tags=stack.tags,
-        ),
+        stack.resource_group.as_args(ResourceGroupArgs, location=stack.location, tags=stack.tags),
         # A deleted group takes the cluster along.
         pulumi.ResourceOptions(protect=stack.cluster.protect),
     )
@@ -98,7 +94,6 @@ else:
             AksClusterArgs,
             resource_group_name=group.resource_group_name,
             location=stack.location,
-            cluster_name=stack.cluster.name,
             network=stack.network.as_args(NetworkArgs),
             system_pool=stack.system_pool.as_args(
                 SystemPoolArgs,
@@ -126,7 +121,7 @@ with_the_cluster = pulumi.ResourceOptions(
 for system_pool in stack.system_pools:
     SystemNodePool(
         system_pool.name,
-        system_pool.as_args(SystemNodePoolArgs, pool_name=system_pool.name, **shared),
+        system_pool.as_args(SystemNodePoolArgs, **shared),
         pulumi.ResourceOptions.merge(
             with_the_cluster, pulumi.ResourceOptions(protect=system_pool.protect)
         ),
@@ -137,7 +132,6 @@ pools = [
         pool.name,
         pool.as_args(
             GpuNodePoolArgs,
-            pool_name=pool.name,
             gpu_operator_driver=stack.gpu_operator.driver,
             gpu_taint=stack.gpu_taint,
             labels=stack.labels_of(pool),

@@ -41,7 +41,7 @@ _READ: ContextVar[dict[str, Any]] = ContextVar("_READ")
 # What makes an error of pydantic's anew.
 _DETAILS = frozenset({"type", "loc", "input", "ctx"})
 # The sections that were made of arguments.
-_SECTIONS: dict[type, type["Section"]] = {}
+SECTIONS: dict[type, type["Section"]] = {}
 # What a value must be, by the first word of pydantic's types of errors.
 WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -212,7 +212,7 @@ def keys_of(
             **keys,
         )
         made.arguments, made.named = arguments, named
-        _SECTIONS[arguments] = made
+        SECTIONS[arguments] = made
         return made
 
     return with_keys
@@ -220,7 +220,7 @@ def keys_of(
 
 def _type(kind: Kind) -> Any:
     """Returns the type of a key, whose value is never an output."""
-    own: Any = _SECTIONS.get(kind.base, kind.base)
+    own: Any = SECTIONS.get(kind.base, kind.base)
     if kind.items:
         items: Any = _type(kind.items)
         own = list[items] if kind.base is list else dict[str, items]

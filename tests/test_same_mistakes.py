@@ -25,8 +25,6 @@ from components import (
     PluginPoolArgs,
     ResourceGroup,
     ResourceGroupArgs,
-    SampleJob,
-    SampleJobArgs,
     SharingArgs,
     SystemNodePool,
     SystemNodePoolArgs,
@@ -34,8 +32,9 @@ from components import (
     TimeSlicingArgs,
 )
 from components.arguments import check
-from components.declared import camel_case
+from components.declared import camel_case, rules_of
 from settings.reading import SettingsError, load
+from settings.section import SECTIONS, Section
 from settings.stack_file import parse
 from tests.conftest import Deploy
 
@@ -45,24 +44,6 @@ SCALED = {"minCount": 1, "maxCount": 2}
 TWO = {"timeSlicing": {"replicas": 2}}
 NAMES = {"resource_group_name": "g", "cluster_name": "c"}
 PLACE = {**NAMES, "location": "eastus"}
-# What a component calls a property that a stack file calls otherwise.
-OTHER_NAMES = {
-    ("gpuPools[0]", "name"): "pool_name",
-    ("systemPools[0]", "name"): "pool_name",
-    ("systemPool", "name"): "pool_name",
-    ("cluster", "name"): "cluster_name",
-    ("resourceGroup", "name"): "resource_group_name",
-}
-
-
-def snake_case(name: str) -> str:
-    return re.sub(r"(?=[A-Z])", "_", name).lower()
-
-
-def arguments(part: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        OTHER_NAMES.get((part, name), snake_case(name)): value for name, value in properties.items()
-    }
 
 
 def cluster(**args: Any) -> AksCluster:
@@ -82,10 +63,6 @@ def gpu_pool(**args: Any) -> GpuNodePool:
     return GpuNodePool("it", GpuNodePoolArgs(**named))
 
 
-def system_pool(**args: Any) -> AksCluster:
-    return cluster(system_pool=SystemPoolArgs(**{"vm_size": "Standard_D4ds_v5", **args}))
-
-
 def further_system_pool(**args: Any) -> SystemNodePool:
     named = {**NAMES, "pool_name": "more", "vm_size": "Standard_D4ds_v5", **args}
     return SystemNodePool("it", SystemNodePoolArgs(**named))
@@ -102,18 +79,6 @@ def group(**args: Any) -> ResourceGroup:
     )
 
 
-# By the part of a stack file: what makes the component, and how its properties' paths begin.
-COMPONENTS: Mapping[str, tuple[Callable[..., object], str]] = {
-    "cluster": (cluster, ""),
-    "cluster.entra": (lambda **args: cluster(entra=EntraArgs(**args)), "entra."),
-    "network": (lambda **args: cluster(network=NetworkArgs(**args)), "network."),
-    "systemPool": (system_pool, "systemPool."),
-    "gpuPools[0]": (gpu_pool, ""),
-    "systemPools[0]": (further_system_pool, ""),
-    "devicePlugin": (plugin, ""),
-    "resourceGroup": (group, ""),
-    "sampleJob": (lambda **args: SampleJob("it", SampleJobArgs(**args)), ""),
-}
 SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
 # The part of a stack file, the properties that it has there, and the path of what is wrong.
 CASES: list[tuple[str, dict[str, Any], str]] = [
@@ -302,25 +267,20 @@ def from_settings(
 
 
 @pytest.mark.parametrize(("part", "properties", "path"), CASES)
-def test_a_mistake_is_reported_by_key_and_by_property(
-    deploy: Deploy, part: str, properties: dict[str, Any], path: str
-) -> None:
-    make, prefix = COMPONENTS[part]
-    (in_stack_file,) = from_settings(part, properties)
-    assert in_stack_file.path == f"{part}.{path}"
-    reported: list[Any] = []
+def test_a_mistake_is_reported_by_key(part: str, properties: dict[str, Any], path: str) -> None:
+    assert [mistake.path for mistake in from_settings(part, properties)] == [f"{part}.{path}"]
 
-    def program() -> None:
-        with pytest.raises(pulumi.InputPropertiesError) as refused:
-            make(**arguments(part, properties))
-        assert str(refused.value).startswith("it: ")
-        reported.extend(refused.value.errors or ())
 
-    assert not deploy(program).registered
-    name = OTHER_NAMES.get((part, path))
-    property_ = camel_case(name) if name else path
-    expected = {"property_path": prefix + property_, "reason": in_stack_file.reason}
-    assert reported == [expected]
+@pytest.mark.parametrize("section", SECTIONS.values())
+def test_a_section_has_the_rules_of_its_arguments(section: type[Section]) -> None:
+    """A stack file and a component are told the same: what a component refuses has a line there."""
+    for doubtful in (False, True):
+        of_section = section.rules(doubtful=doubtful)
+        for property_, rules in rules_of(section.arguments, doubtful=doubtful).items():
+            name = re.sub(f"^{camel_case(section.named)}$", "name", property_)
+            assert name.removesuffix("[]") not in section.known_keys() or (
+                list(of_section[name])[: len(rules)] == rules
+            )
 
 
 def test_each_wrong_entry_of_a_map_is_a_mistake_of_its_own() -> None:
@@ -338,7 +298,7 @@ def test_each_wrong_entry_of_a_map_is_a_mistake_of_its_own() -> None:
         "labels.agentpool",
     ]
     with pytest.raises(pulumi.InputPropertiesError) as refused:
-        gpu_pool(**arguments("gpuPools[0]", wrong))
+        gpu_pool(custom_headers=wrong["customHeaders"], labels=wrong["labels"])
     reported = [f"gpuPools[0].{each['property_path']}" for each in refused.value.errors or ()]
     assert sorted(reported) == sorted(mistake.path for mistake in in_stack_file)
     file = parse(
@@ -407,15 +367,21 @@ def test_every_component_reports_wrong_tags_as_a_stack_file_without_the_values(
         ("network", {"podCidr": "172.16.0.0/12"}),
     ],
 )
-def test_a_warning_has_the_same_text(
-    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, part: str, properties: dict[str, Any]
+def test_a_stack_file_is_warned(part: str, properties: dict[str, Any]) -> None:
+    warnings: list[str] = []
+    assert from_settings(part, properties, warnings.append) == []
+    assert warnings
+
+
+def test_a_component_warns_of_all_its_arguments(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_stack_file: list[str] = []
-    assert from_settings(part, properties, in_stack_file.append) == []
     messages: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, _: messages.append(text))
-    deploy(lambda: COMPONENTS[part][0](**arguments(part, properties)))
-    assert messages == in_stack_file != []
+    pool = SystemPoolArgs(vm_size="Standard_ND1_v9")
+    network = NetworkArgs(pod_cidr="172.16.0.0/12")
+    deploy(lambda: cluster(kubernetes_version="1.99", system_pool=pool, network=network))
+    assert [message.split()[0] for message in messages] == ["Kubernetes", "Standard_ND1_v9", "AKS"]
 
 
 def test_an_existing_cluster_may_have_any_name() -> None:

@@ -6,32 +6,20 @@ from typing import Any
 import pytest
 
 import components as c
-from settings import model, pools
-from settings.section import Section
-
-PAIRS: list[tuple[type[Section], type[Any]]] = [
-    (model.Cluster, c.AksClusterArgs),
-    (model.Entra, c.EntraArgs),
-    (model.Network, c.NetworkArgs),
-    (model.DevicePlugin, c.NvidiaDevicePluginArgs),
-    (model.GpuOperator, c.NvidiaGpuOperatorArgs),
-    (model.SampleJob, c.SampleJobArgs),
-    (pools.SystemPool, c.SystemPoolArgs),
-    (pools.SystemNodePool, c.SystemNodePoolArgs),
-    (pools.GpuPool, c.GpuNodePoolArgs),
-    (pools.TimeSlicing, c.TimeSlicingArgs),
-]
+from settings import model
+from settings.section import SECTIONS, Section
 
 
-@pytest.mark.parametrize(("section", "kind"), PAIRS)
+@pytest.mark.parametrize(("kind", "section"), SECTIONS.items())
 def test_each_key_reaches_the_argument_of_its_name(section: type[Section], kind: type[Any]) -> None:
     """A key that was not copied was valid, and did nothing."""
     given: dict[str, Any] = {name: f"the {name}" for name in section.model_fields}
     arguments = {field.name for field in fields(kind)}
-    made = section.model_construct(**given).as_args(kind, **dict.fromkeys(arguments - given.keys()))
-    reached = given.keys() & arguments
+    named = {section.named if name == "name" else name: value for name, value in given.items()}
+    reached = named.keys() & arguments
+    made = section.model_construct(**given).as_args(kind, **dict.fromkeys(arguments - reached))
     assert reached
-    assert {name: getattr(made, name) for name in reached} == {n: given[n] for n in reached}
+    assert {name: getattr(made, name) for name in reached} == {n: named[n] for n in reached}
 
 
 def test_an_empty_text_is_the_components_default() -> None:
