@@ -1,15 +1,18 @@
 """Compares old and new inputs of a node pool or a cluster."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.equivalence import settled, supplemented
-from catalogue import fixed
 from catalogue.shapes import at
 from provider_kit.diff import diff
+
+# What removing a property means: the default of new pools, although AKS keeps the value.
+_DEFAULTS: Mapping[str, str] = MappingProxyType({"gpuProfile.nvidia.managementMode": "Unmanaged"})
 
 
 def aks_diff(
@@ -29,7 +32,6 @@ def aks_diff(
         # After an import, the headers of the creation are unknown, so the program's are assumed.
         old = {**old, HEADERS: new_inputs[HEADERS]}
     new = settled(aks_type.inputs, old, new_inputs)
-    set_paths = [path for path in aks_type.replaces if at(new_inputs, path) is not None]
     old, new = (
         _with_missing_objects(aks_type, old, new),
         _with_missing_objects(aks_type, new, old),
@@ -38,7 +40,8 @@ def aks_diff(
         old,
         new,
         replaces=[
-            *fixed.replacing(aks_type.replaces, set_paths),
+            *aks_type.path_names,
+            *aks_type.known.replacing(aks_type.known.given_in(new_inputs)),
             *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else []),
         ],
         # It only controls how other changes are made.
@@ -48,7 +51,7 @@ def aks_diff(
 
 def _with_defaults(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the new inputs, with the defaults of removed properties that AKS would keep."""
-    for path, default in fixed.DEFAULTS.items():
+    for path, default in _DEFAULTS.items():
         if at(old, path) is not None and at(new, path) is None:
             new = _with(new, path, default)
     return new

@@ -21,7 +21,8 @@ from aks_preview.aks_types import (
 )
 from aks_preview.configuration import TAKE_OVER, taken_over
 from aks_preview.equivalence import is_autoscaled, projected
-from catalogue import headers, kept, nodes
+from catalogue import headers, nodes
+from catalogue.aks_properties import POOL
 from catalogue.mistakes import Mistake, property_path
 from catalogue.shapes import mapping, mappings
 from provider_kit.absence import find, reports_missing
@@ -175,7 +176,7 @@ class AksResource(Handler):
         place = self._place(resource_id)
         self._hold(task.urn, place)
         self._created.discard((task.urn, place.lower()))
-        desired = emptied(self._type.empty, old.inputs, inputs)
+        desired = emptied(self._type.known.emptied_by, old.inputs, inputs)
         is_finished = _was_finished(old.outputs)
 
         async def request_inputs() -> Values:
@@ -439,7 +440,7 @@ def emptied(empty: Values, old: Values, new: Values) -> dict[str, Any]:
     if "agentPoolProfiles" in new:
         before = _pools(old)
         result["agentPoolProfiles"] = [
-            emptied(kept.EMPTY_POOL, before.get(name, {}), pool)
+            emptied(POOL.emptied_by, before.get(name, {}), pool)
             for name, pool in _pools(new).items()
         ]
     return result

@@ -15,7 +15,7 @@ from azure.mgmt.containerservice import models
 from azure.mgmt.containerservice import types as wire
 
 from aks_preview.configuration import PACKAGE
-from catalogue import fixed, kept
+from catalogue.aks_properties import CLUSTER, POOL, Properties
 from catalogue.shapes import mapping
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import (
@@ -68,14 +68,10 @@ class AksType(ArmType):
     # The properties outside `properties`, with their shapes.
     envelope: Mapping[str, Shape]
     required: frozenset[str]
-    # The SDK's properties that only Azure writes.
-    read_only: frozenset[str]
-    # The properties that cannot change, by path, with the reason: a change replaces the resource.
-    replaces: Mapping[str, str]
+    # What AKS does with the properties.
+    known: Properties
     # The properties of this provider only.
     ours: frozenset[str]
-    # The values that remove a property: AKS keeps properties that a request does not contain.
-    empty: Mapping[str, Any]
     # The values that AKS sets by default. They are not inputs of an imported resource.
     filled_in: Mapping[str, Any]
 
@@ -84,11 +80,20 @@ class AksType(ArmType):
         return f"{PACKAGE}:containerservice:{self.name}"
 
     @cached_property
+    def replaces(self) -> Mapping[str, str]:
+        """The properties that cannot change, by path, with the reason."""
+        return {**dict.fromkeys(self.path_names, "names the resource"), **self.known.fixed}
+
+    @cached_property
     def inputs(self) -> ObjectOf:
         properties = object_shape(self.properties).fields
         fields = {
             **dict.fromkeys(self.path_names, STRING),
-            **{name: shape for name, shape in properties.items() if name not in self.read_only},
+            **{
+                name: shape
+                for name, shape in properties.items()
+                if name not in self.known.by_server
+            },
             **self.envelope,
             **{name: _OURS[name] for name in self.ours},
         }
@@ -99,7 +104,9 @@ class AksType(ArmType):
     def outputs(self) -> Mapping[str, Shape]:
         """The outputs that are not inputs."""
         properties = object_shape(self.properties).fields
-        return {name: properties[name] for name in sorted(self.read_only & properties.keys())} | {
+        return {
+            name: properties[name] for name in sorted(properties.keys() & self.known.by_server)
+        } | {
             "name": STRING,
             "azureApiVersion": STRING,
         }
@@ -153,23 +160,8 @@ AGENT_POOL = AksType(
     properties="ManagedClusterAgentPoolProfileProperties",
     envelope=MappingProxyType({}),
     required=frozenset(),
-    read_only=frozenset(
-        {
-            "currentOrchestratorVersion",
-            "eTag",
-            "nodeImageVersion",
-            "provisioningState",
-            "status",
-        }
-    ),
-    replaces=MappingProxyType(
-        {
-            **fixed.POOL_NAMES,
-            **fixed.POOL,
-        }
-    ),
+    known=POOL,
     ours=frozenset(_OURS),
-    empty=kept.EMPTY_POOL,
     filled_in=MappingProxyType(
         {
             "enableAutoScaling": False,
@@ -223,27 +215,8 @@ MANAGED_CLUSTER = AksType(
     ),
     id_lists=frozenset({("identity", "userAssignedIdentities")}),
     required=frozenset({"location"}),
-    read_only=frozenset(
-        {
-            "azurePortalFQDN",
-            "currentKubernetesVersion",
-            "fqdn",
-            "maxAgentPools",
-            "powerState",
-            "privateFQDN",
-            "provisioningState",
-            "resourceUID",
-            "status",
-        }
-    ),
-    replaces=MappingProxyType(
-        {
-            **fixed.CLUSTER_NAMES,
-            **fixed.CLUSTER,
-        }
-    ),
+    known=CLUSTER,
     ours=frozenset({HEADERS}),
-    empty=kept.EMPTY_CLUSTER,
     filled_in=MappingProxyType(
         dict.fromkeys(
             (

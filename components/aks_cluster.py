@@ -11,9 +11,9 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
-from catalogue import fixed
 from catalogue import valid_clusters as valid
 from catalogue import valid_pools as rules
+from catalogue.aks_properties import CLUSTER
 from catalogue.nodes import DRIVERS
 from catalogue.tags import check as check_tags
 from catalogue.valid import Doubtful, Each, between, one_of
@@ -382,7 +382,7 @@ class AksCluster(_Cluster):
             parent=self,
             # AKS never changes enableRBAC: set it for new clusters, ignore it for existing ones.
             ignore_changes=[*count, "enableRBAC"],
-            replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
+            replace_on_changes=CLUSTER.replacing(private),
         )
         opts = one_owner(
             options, "containerservice:ManagedCluster", by_aks_preview=headers is not None

@@ -5,14 +5,14 @@ from typing import Any
 
 import pulumi
 
-from catalogue import fixed, kept
+from catalogue.aks_properties import POOL
 from catalogue.shapes import at
 from components.azure_reads import Values
 from components.hooks import guard, resolved
 from components.live_pools import POOLS, has
 from components.removed_properties import warn_of_kept_properties
 
-_KEPT = dict.fromkeys((*fixed.POOL, *kept.LASTING_POOL))
+_KEPT = dict.fromkeys((*POOL.fixed, *POOL.when_removed))
 
 
 class FirstPoolError(Exception):
@@ -49,13 +49,13 @@ async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
                 "(docs/system-pools.md)"
             )
         removed = [path for path in _KEPT if at(old_inputs[old_name], path) and not at(pool, path)]
-        warn_of_kept_properties(f"system pool {old_name!r}", removed, kept.LASTING_POOL)
+        warn_of_kept_properties(f"system pool {old_name!r}", removed, POOL.when_removed)
 
 
 def _changed(old_pool: Values, new_pool: Values) -> dict[str, Any]:
     """Returns the old values of fixed properties that the new inputs change."""
     changed = {}
-    for path in fixed.POOL:
+    for path in POOL.fixed:
         value, old = at(new_pool, path), at(old_pool, path)
         outer = path.partition(".")[0]
         # AKS keeps a property that a request leaves out.

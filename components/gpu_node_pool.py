@@ -9,8 +9,9 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import AgentPool
-from catalogue import fixed, gpu_operator, kept, rotation
+from catalogue import gpu_operator, rotation
 from catalogue import valid_pools as rules
+from catalogue.aks_properties import POOL
 from catalogue.gpu_resources import GpuResource, gpu_resource
 from catalogue.nodes import (
     DRAIN_MINUTES,
@@ -354,9 +355,7 @@ class GpuNodePool(pulumi.ComponentResource):
                 *(["agentPoolName"] if rotates else []),
             ],
             # Without `nvidia`, AKS does not manage the GPUs.
-            replace_on_changes=fixed.replacing(
-                fixed.POOL, [*fixed.given_in(fixed.POOL, pool), "gpuProfile.nvidia"]
-            ),
+            replace_on_changes=POOL.replacing([*POOL.given_in(pool), "gpuProfile.nvidia"]),
         )
         opts = one_owner(
             options,
@@ -434,7 +433,7 @@ def _surge(args: GpuNodePoolArgs) -> dict[str, Any]:
             lambda nodes: None if nodes is None else max_surge_beside(nodes)
         )
     elif surge is not None and unavailable is None:
-        unavailable = kept.DEFAULT_POOL["upgradeSettings"]["maxUnavailable"]
+        unavailable = "0"
     both = {"maxSurge": surge, "maxUnavailable": unavailable}
     return {name: value for name, value in both.items() if value is not None}
 

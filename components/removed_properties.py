@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pulumi
 
-from catalogue import kept
+from catalogue.aks_properties import CLUSTER, POOL
 from catalogue.shapes import at
 from components.hooks import guard, resolved
 
@@ -46,5 +46,5 @@ class Removals:
         warn_of_kept_properties(repr(args.name), removed, self.lasting)
 
 
-OF_POOLS = Removals(kept.LASTING_POOL)
-OF_CLUSTERS = Removals(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)
+OF_POOLS = Removals(POOL.when_removed)
+OF_CLUSTERS = Removals(CLUSTER.when_removed, CLUSTER.must_stay)

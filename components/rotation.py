@@ -8,7 +8,8 @@ from typing import Any
 import pulumi
 
 from aks_preview.configuration import PACKAGE, SETTINGS, TAKE_OVER, taken_over
-from catalogue import fixed, rotation
+from catalogue import rotation
+from catalogue.aks_properties import POOL
 from catalogue.shapes import at
 from components import azure_reads
 from components.hooks import guard, resolved
@@ -27,11 +28,11 @@ def rotating_name(
 
     Its characters are too few to tell what is secret.
     """
-    tops = {path.partition(".")[0] for path in fixed.POOL} & properties.keys()
+    tops = {path.partition(".")[0] for path in POOL.fixed} & properties.keys()
 
     def azure_name(values: list[Any]) -> str:
         pool_name, tops, headers = values
-        given = {path: at(tops, path) for path in fixed.POOL}
+        given = {path: at(tops, path) for path in POOL.fixed}
         return rotation.azure_name(pool_name, {**given, "customHeaders": headers})
 
     given = {name: properties[name] for name in tops}

@@ -7,8 +7,8 @@ from typing import Annotated
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from catalogue import fixed
 from catalogue import valid_pools as rules
+from catalogue.aks_properties import POOL
 from catalogue.tags import check as check_tags
 from catalogue.valid import Each, between, one_of
 from components.arguments import check
@@ -109,7 +109,7 @@ class SystemNodePool(pulumi.ComponentResource):
             parent=self,
             # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=fixed.replacing(fixed.POOL, fixed.given_in(fixed.POOL, pool)),
+            replace_on_changes=POOL.replacing(POOL.given_in(pool)),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
             hooks=OF_POOLS.hooks(),

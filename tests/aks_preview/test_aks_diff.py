@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER, AksType
-from catalogue import fixed, kept
+from catalogue import aks_properties
 from provider_kit.values import UNKNOWN
 
 POOL: dict[str, Any] = {
@@ -125,10 +125,14 @@ def value_of(path: str) -> Any:
 
 @pytest.mark.parametrize(
     ("aks_type", "path"),
-    [(AGENT_POOL, path) for path in (*kept.LASTING_POOL, *fixed.POOL)]
+    [(AGENT_POOL, path) for path in (*aks_properties.POOL.when_removed, *aks_properties.POOL.fixed)]
     + [
         (MANAGED_CLUSTER, path)
-        for path in (*kept.LASTING_CLUSTER, *kept.REFUSED_CLUSTER, *fixed.CLUSTER)
+        for path in (
+            *aks_properties.CLUSTER.when_removed,
+            *aks_properties.CLUSTER.must_stay,
+            *aks_properties.CLUSTER.fixed,
+        )
     ],
 )
 def test_removing_a_property_that_azure_keeps_replaces_nothing(
@@ -140,8 +144,8 @@ def test_removing_a_property_that_azure_keeps_replaces_nothing(
 
     answer = aks_diff(aks_type, old | value_of(path), old | value_of(path), old)
 
-    table = fixed.POOL if aks_type is AGENT_POOL else fixed.CLUSTER
-    assert bool(answer.replaces) is (path in fixed.replacing(table, ()))
+    table = aks_properties.POOL if aks_type is AGENT_POOL else aks_properties.CLUSTER
+    assert bool(answer.replaces) is (path in table.replacing(()))
 
 
 def test_the_headers_of_an_imported_pool_are_those_of_the_program() -> None:

@@ -9,7 +9,7 @@ from aks_preview import aks_resource
 from aks_preview.aks_resource import AksResource, emptied, require_nodes
 from aks_preview.aks_types import AGENT_POOL
 from aks_preview.configuration import PACKAGE, SETTINGS
-from catalogue import kept
+from catalogue import aks_properties
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
@@ -64,7 +64,7 @@ def test_a_broken_update_keeps_the_id_in_the_state() -> None:
     assert arm.requests == [("PUT", ID)]
 
 
-@pytest.mark.parametrize("name", kept.EMPTY_POOL)
+@pytest.mark.parametrize("name", aks_properties.POOL.emptied_by)
 def test_removed_properties_are_sent_as_empty_values(name: str) -> None:
     """AKS keeps what a PUT leaves out: the tags stayed."""
     arm, value = BrokenArm(), {"tags": {"a": "b"}, "nodeLabels": {"a": "b"}}.get(name, True)
@@ -75,7 +75,10 @@ def test_removed_properties_are_sent_as_empty_values(name: str) -> None:
     with pytest.raises(ResourceInitError):
         asyncio.run(pools.update(Task("", "p", None), ID, old, INPUTS))
 
-    assert arm.bodies[0]["properties"] == {"vmSize": "one", name: kept.EMPTY_POOL[name]}
+    assert arm.bodies[0]["properties"] == {
+        "vmSize": "one",
+        name: aks_properties.POOL.emptied_by[name],
+    }
 
 
 def test_an_update_that_waited_sends_the_count_read_after_the_wait(
@@ -129,7 +132,7 @@ def test_a_pool_in_its_cluster_is_scaled_by_aks_no_more() -> None:
     fixed = {"name": "a", "count": 3}
     before = {"tags": {"a": "b"}, "agentPoolProfiles": [scaled]}
 
-    assert emptied(kept.EMPTY_CLUSTER, before, {"agentPoolProfiles": [fixed]}) == {
+    assert emptied(aks_properties.CLUSTER.emptied_by, before, {"agentPoolProfiles": [fixed]}) == {
         "tags": {},
         "agentPoolProfiles": [{**fixed, "enableAutoScaling": False}],
     }

@@ -4,7 +4,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from catalogue import kept
+from catalogue import aks_properties
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -74,7 +74,7 @@ def test_a_cluster_has_only_its_system_pool_inline(deploy: Deploy, preview: bool
         ],
         "enableRBAC": True,
         # Left out, AKS would keep what was there before.
-        **kept.EMPTY_CLUSTER,
+        **aks_properties.CLUSTER.emptied_by,
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from catalogue import fixed, kept
+from catalogue import aks_properties
 from components.first_pool import _require_same_pool
 
 POOL: dict[str, Any] = {"name": "system", "count": 3, "vmSize": "Standard_D4ds_v5"}
@@ -17,7 +17,9 @@ def hooked(old: dict[str, Any], new: dict[str, Any]) -> pulumi.ResourceHookArgs:
     return pulumi.ResourceHookArgs("urn", "id", "c", "t", inputs[0], inputs[1], None, inputs[2])
 
 
-@pytest.mark.parametrize("path", [*kept.LASTING_POOL, "availabilityZones", "vnetSubnetID"])
+@pytest.mark.parametrize(
+    "path", [*aks_properties.POOL.when_removed, "availabilityZones", "vnetSubnetID"]
+)
 def test_a_removed_property_that_aks_keeps_is_reported(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -30,6 +32,6 @@ def test_a_removed_property_that_aks_keeps_is_reported(
     asyncio.run(_require_same_pool(hooked(old, POOL)))
     asyncio.run(_require_same_pool(hooked(old, old)))
 
-    assert path in {*kept.LASTING_POOL, *fixed.POOL}
+    assert path in {*aks_properties.POOL.when_removed, *aks_properties.POOL.fixed}
     assert len(warnings) == 1
     assert warnings[0].startswith(f"system pool 'system': AKS keeps the current {path}")

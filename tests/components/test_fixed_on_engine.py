@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catalogue import fixed
+from catalogue import aks_properties
 from tests.bench import Bench
 from tests.names import unique
 from tests.rehearsal.conftest import Azure
@@ -56,7 +56,7 @@ BESIDE: dict[str, dict[str, Any]] = {"nodePublicIPPrefixID": {"enableNodePublicI
 # What azure-native does not have, and kinds of pools that the rehearsal does not have.
 OF_AKS_PREVIEW = {"gpuProfile.driverType", "gpuProfile.nvidia"}
 NOT_PLAYED = {"osType", "type", "windowsProfile.disableOutboundNat", "workloadRuntime"}
-ROWS = {*fixed.POOL} - OF_AKS_PREVIEW - NOT_PLAYED
+ROWS = {*aks_properties.POOL.fixed} - OF_AKS_PREVIEW - NOT_PLAYED
 
 NETWORK = {"service_cidr": "10.0.0.0/16", "dns_service_ip": "10.0.0.10"}
 # What AksCluster's arguments change of a cluster.
@@ -98,12 +98,12 @@ CLUSTERS_BY_PROPERTIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {**DNS, "windowsProfile": {"adminUsername": "other"}},
     ),
 }
-CLUSTER_ROWS = fixed.CLUSTER.keys() | fixed.CLUSTER_NAMES.keys()
+CLUSTER_ROWS = aks_properties.CLUSTER.fixed.keys() | {"resourceGroupName", "resourceName"}
 
 PROGRAM = """
 import pulumi
 from pulumi_azure_native import containerservice as aks, resources
-from catalogue import fixed
+from catalogue import aks_properties
 from components import GpuNodePool, GpuNodePoolArgs
 
 name = {name!r}
@@ -142,7 +142,7 @@ for place, (path, value) in enumerate({by_properties!r}.items()):
         pulumi.ResourceOptions(
             version="3.29.0",
             delete_before_replace=True,
-            replace_on_changes=fixed.replacing(fixed.POOL, [path]),
+            replace_on_changes=aks_properties.POOL.replacing([path]),
         ),
     )
 """
@@ -197,7 +197,7 @@ def test_each_immutable_property_of_a_pool_replaces_it(bench: Bench) -> None:
 
 def test_properties_without_an_argument_replace_no_pool() -> None:
     """A pool of the Azure CLI's with a kubelet of its own was replaced after its import."""
-    assert BY_PROPERTIES.keys().isdisjoint(fixed.replacing(fixed.POOL, BY_ARGUMENTS))
+    assert BY_PROPERTIES.keys().isdisjoint(aks_properties.POOL.replacing(BY_ARGUMENTS))
 
 
 def test_order_and_values_from_a_refresh_replace_nothing(bench: Bench) -> None:
@@ -228,7 +228,7 @@ def test_order_and_values_from_a_refresh_replace_nothing(bench: Bench) -> None:
 CLUSTERS = """
 import pulumi
 from pulumi_azure_native import containerservice as aks, resources
-from catalogue import fixed
+from catalogue import aks_properties
 from components import AksCluster, AksClusterArgs, NetworkArgs, SystemPoolArgs
 
 groups = {{
@@ -260,7 +260,7 @@ for place, (path, own) in enumerate({by_properties!r}.items()):
     fixed_opts = pulumi.ResourceOptions(
         version="3.29.0",
         delete_before_replace=True,
-        replace_on_changes=fixed.replacing(fixed.CLUSTER, [path]),
+        replace_on_changes=aks_properties.CLUSTER.replacing([path]),
     )
     pulumi.CustomResource(
         "azure-native:containerservice:ManagedCluster",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue import fixed
+from catalogue import aks_properties
 from components import GpuNodePool
 from components.live_pools import has, is_replaced
 from tests.components.test_gpu_node_pool import ARGS
@@ -63,7 +63,12 @@ def nested(path: str, value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("path", "table"), [(path, table) for table in (fixed.POOL, fixed.CLUSTER) for path in table]
+    ("path", "table"),
+    [
+        (path, table)
+        for table in (aks_properties.POOL.fixed, aks_properties.CLUSTER.fixed)
+        for path in table
+    ],
 )
 def test_a_change_of_an_immutable_property_is_a_replacement(path: str, table: Any) -> None:
     one, other = nested(path, "one"), nested(path, "other")
@@ -74,8 +79,10 @@ def test_a_change_of_an_immutable_property_is_a_replacement(path: str, table: An
 
 
 def test_equivalent_values_are_no_replacement() -> None:
-    assert not is_replaced({"scaleSetPriority": "Regular"}, {}, fixed.POOL)
-    assert not is_replaced({"location": "eastus"}, {"location": "East US"}, fixed.CLUSTER)
+    assert not is_replaced({"scaleSetPriority": "Regular"}, {}, aks_properties.POOL.fixed)
+    assert not is_replaced(
+        {"location": "eastus"}, {"location": "East US"}, aks_properties.CLUSTER.fixed
+    )
 
 
 VALUES = st.recursive(

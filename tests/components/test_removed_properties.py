@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from catalogue import fixed, kept
+from catalogue import aks_properties
 from catalogue.shapes import at
 from components import (
     AksCluster,
@@ -123,10 +123,13 @@ def make_cluster(changes: dict[str, Any]) -> None:
     AksCluster("it", replace(AksClusterArgs(**place, system_pool=SYSTEM), **changes))
 
 
-POOL_TOLD = {*kept.LASTING_POOL, *fixed.replacing(fixed.POOL, {"gpuProfile.driver"})} | OF_AKS
+POOL_TOLD = {
+    *aks_properties.POOL.when_removed,
+    *aks_properties.POOL.replacing({"gpuProfile.driver"}),
+} | OF_AKS
 # What is fixed and is AKS's to choose is replaced where it is said; taken out, it stays.
 POOL_TOLD |= WITH_THE_AUTOSCALER | OF_REQUESTS | {"scaleSetPriority"}
-CLUSTER_TOLD = {*kept.LASTING_CLUSTER, *kept.REFUSED_CLUSTER} | OF_AKS
+CLUSTER_TOLD = {*aks_properties.CLUSTER.when_removed, *aks_properties.CLUSTER.must_stay} | OF_AKS
 # Said as long as there is an aadProfile, whose going is refused.
 CLUSTER_TOLD |= {"disableLocalAccounts"}
 KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {

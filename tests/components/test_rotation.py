@@ -9,7 +9,7 @@ import pulumi
 import pytest
 from pulumi.runtime import config as runtime_config
 
-from catalogue import fixed, rotation
+from catalogue import aks_properties, rotation
 from components import GpuNodePool, NvidiaDevicePlugin, NvidiaDevicePluginArgs, PluginPoolArgs
 from components.arguments import ArgumentsError
 from components.rotation import RotationError, rotation_hooks
@@ -53,7 +53,7 @@ def test_a_rotating_pool_is_created_before_the_old_one_is_deleted(
 def test_a_replacement_changes_the_pools_name(deploy: Deploy, path: str) -> None:
     """Two pools cannot have one name: the new one could not be created."""
     before, after = BY_ARGUMENTS[path]
-    assert path in fixed.POOL
+    assert path in aks_properties.POOL.fixed
     assert name_of(deploy, **before) != name_of(deploy, **after)
 
 

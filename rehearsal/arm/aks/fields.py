@@ -1,7 +1,7 @@
 """The properties of AKS: how a PUT changes each, and which API versions have it."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from catalogue import fixed, mig
+from catalogue import aks_properties, mig
 
 
 class Change(Enum):
@@ -27,9 +27,9 @@ KEPT, FIXED, SERVERS = Change
 Value = TypeVar("Value")
 
 
-def _by_name(table: Mapping[Value, str]) -> dict[str, Value]:
+def _by_name(table: Mapping[Value, Iterable[str]]) -> dict[str, Value]:
     """Returns the changes of a table by property name, in alphabetical order."""
-    values = {name: value for value, text in table.items() for name in text.split()}
+    values = {name: value for value, names in table.items() for name in names}
     return dict(sorted(values.items()))
 
 
@@ -70,7 +70,7 @@ def lifetimes(resource: str) -> Mapping[str, Lifetime]:
     )
 
 
-def _table(resource: str, exceptions: Mapping[Change, str]) -> dict[str, Change]:
+def _table(resource: str, exceptions: Mapping[Change, Iterable[str]]) -> dict[str, Change]:
     """Returns the change of each property, and of some nested ones."""
     paths = [
         path.removeprefix("properties.") for path in lifetimes(resource) if "properties." in path
@@ -82,21 +82,18 @@ CLUSTER = _table(
     "cluster",
     {
         # A service principal is changed by an action of its own.
-        FIXED: " ".join([*_beside_location(fixed.CLUSTER), "servicePrincipalProfile.clientId"]),
-        SERVERS: """
-            agentPoolProfiles azurePortalFQDN currentKubernetesVersion fqdn maxAgentPools
-            powerState privateFQDN provisioningState resourceUID status
-        """,
+        FIXED: [
+            *_beside_location(aks_properties.CLUSTER.fixed),
+            "servicePrincipalProfile.clientId",
+        ],
+        SERVERS: [*aks_properties.CLUSTER.by_server, "agentPoolProfiles"],
     },
 )
 POOL = _table(
     "pool",
     {
-        FIXED: " ".join(fixed.POOL),
-        SERVERS: """
-            currentOrchestratorVersion eTag nodeImageVersion provisioningState status
-            virtualMachineNodesStatus
-        """,
+        FIXED: aks_properties.POOL.fixed,
+        SERVERS: [*aks_properties.POOL.by_server, "virtualMachineNodesStatus"],
     },
 )
 INLINE_POOL = POOL | {"name": SERVERS}
@@ -105,7 +102,7 @@ TABLES: Mapping[str, Mapping[str, Change]] = {"cluster": CLUSTER, "pool": POOL}
 # Properties that an empty list or map clears; responses then leave them out.
 EMPTIED = frozenset(
     ["addonProfiles", "autoScalerProfile", "availabilityZones", "nodeInitializationTaints"]
-    + ["nodeLabels", "nodeTaints", "tags"]
+    + [name for name, empty in aks_properties.POOL.emptied_by.items() if empty in ({}, [])]
 )
 
 # The nested properties that a section keeps if a PUT leaves them out; all others are removed.
