@@ -40,6 +40,9 @@ from components.rotation import rotating_name, rotation_hooks
 from components.sharing import SharingArgs
 from components.unaliased_resource import unaliased_resource
 
+# What every pool says of itself. Without `nvidia`, AKS does not manage the GPUs.
+_ALWAYS_GIVEN = ("gpuProfile.driver", "gpuProfile.nvidia", "scaleSetPriority")
+
 
 @dataclass(frozen=True, kw_only=True)
 class GpuNodePoolArgs:
@@ -354,8 +357,7 @@ class GpuNodePool(pulumi.ComponentResource):
                 # Another name replaces nothing: a new pool gets it.
                 *(["agentPoolName"] if rotates else []),
             ],
-            # Without `nvidia`, AKS does not manage the GPUs.
-            replace_on_changes=POOL.replacing([*POOL.given_in(pool), "gpuProfile.nvidia"]),
+            replace_on_changes=POOL.replacing([*POOL.given_in(sent(args)), *_ALWAYS_GIVEN]),
         )
         opts = one_owner(
             options,

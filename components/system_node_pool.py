@@ -109,7 +109,7 @@ class SystemNodePool(pulumi.ComponentResource):
             parent=self,
             # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=POOL.replacing(POOL.given_in(pool)),
+            replace_on_changes=POOL.replacing(POOL.given_in(sent(args))),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
             hooks=OF_POOLS.hooks(),
