@@ -91,7 +91,8 @@ class SystemPoolArgs:
         pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
     ] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
-    the feature `Microsoft.Compute/EncryptionAtHost`. AKS does not change it later."""
+    the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
+    it on."""
     custom_headers: Annotated[
         Mapping[str, pulumi.Input[str]] | None,
         rules.check_headers,

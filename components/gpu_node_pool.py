@@ -227,8 +227,8 @@ class GpuNodePoolArgs:
         pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
     ] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
-    the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
-    on until you delete the pool."""
+    the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
+    it on."""
     tags: Annotated[
         pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
         Sent("tags", map_or_empty),

@@ -38,8 +38,7 @@ class SystemNodePoolArgs:
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it."""
     count: Annotated[pulumi.Input[int], Sent("count"), between(1, 1000)] = 1
-    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number, between
-    `min_count` and `max_count`."""
+    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
     min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(1, 1000)] = None
     """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
@@ -69,8 +68,8 @@ class SystemNodePoolArgs:
         pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
     ] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
-    the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
-    on until you delete the pool."""
+    the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
+    it on."""
     tags: Annotated[
         pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
         Sent("tags", map_or_empty),

@@ -1,7 +1,7 @@
 """The page of the components: every argument and every output."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
@@ -9,8 +9,9 @@ import pulumi
 
 import components
 from components.package.docstrings import attributes, described, summary
+from components.package.kinds import kind_of
 from reference.markdown import Row, Tables, code, sections
-from reference.stack_file import anchor, is_of_argument, keys_of_arguments
+from reference.stack_file import anchor, is_argument, keys_of_arguments
 from settings.section import Section
 
 _INTRODUCTION = """\
@@ -61,8 +62,16 @@ class _Page:
         self._described.add(kind.__name__)
         name = kind.__name__
         head = (code(name), "type", "default", "description")
-        rows = [_argument(kind, field) for field in fields(kind)]
+        path, section = keys_of_arguments().get(kind, ("", Section))
+        as_keys = [field for field in fields(kind) if is_argument(section, field.name)]
+        rows = [_argument(kind, field) for field in fields(kind) if field not in as_keys]
         yield from self._tables.table(name, _heading(name), head, rows)
+        if as_keys:
+            place = f"[{code(path)}](stack-file.md#{anchor(path)})"
+            plain = [field for field in as_keys if not kind_of(field.type).is_input]
+            others = [field for field in as_keys if field not in plain]
+            end = f"; plain: {_names(plain)}" if plain else ""
+            yield f"As in {place} of a stack file: {_names(others)}{end}."
         for name in components.__all__:
             if name not in self._described and _has(kind, name):
                 yield f"### {name}"
@@ -89,16 +98,16 @@ def _has(kind: Any, name: str) -> bool:
 
 def _argument(kind: type, field: Field[Any]) -> Row:
     argument = described(kind, field.name)
-    meaning = argument.meaning
-    path, section = keys_of_arguments().get(kind, ("", Section))
-    if is_of_argument(section, field.name):
-        meaning = f"as in [{code(path)}](stack-file.md#{anchor(path)})"
     return (
         code(field.name),
         code(_type(argument.annotation)),
         argument.default or _default(field),
-        meaning,
+        argument.meaning,
     )
+
+
+def _names(of: Iterable[Field[Any]]) -> str:
+    return ", ".join(code(field.name) for field in of)
 
 
 def _default(field: Field[Any]) -> str:

@@ -88,8 +88,9 @@ def _key(section: type[Section], path: str, name: str, field: FieldInfo) -> Row:
     place = anchor(f"{path}{field.alias}")
     meaning = f"{key.meaning} [Its keys](#{place})" if parts else key.meaning
     # A section can have another default than the component.
-    has_own = name in attributes(section) and is_of_argument(section, name)
-    default = _default(field) if has_own else key.default or _default(field)
+    own = attributes(section).get(name)
+    has_own_default = own and not own.description
+    default = _default(field) if has_own_default else key.default or _default(field)
     return code(field.alias), _type(field.annotation), default, meaning
 
 
@@ -98,10 +99,9 @@ def keys_of_arguments() -> dict[type, tuple[str, type[Section]]]:
     return {part.arguments: (path, part) for path, part in _parts() if part.arguments}
 
 
-def is_of_argument(section: type[Section], name: str) -> bool:
-    """Whether the description of a key is that of the component's argument."""
-    own = attributes(section).get(name)
-    return name in section.model_fields and not (own and own.description)
+def is_argument(section: type[Section], name: str) -> bool:
+    """Whether a key has type, default and description of the component's argument."""
+    return name in section.model_fields and name not in attributes(section)
 
 
 def anchor(path: str) -> str:
@@ -109,8 +109,9 @@ def anchor(path: str) -> str:
 
 
 def _described(section: type[Section], name: str) -> Attribute:
-    if not is_of_argument(section, name):
-        return described(section, name)
+    own = attributes(section).get(name)
+    if own and own.description:
+        return own
     argument = described(section.arguments or section, name)
     return replace(argument, description=in_properties(argument.description))
 
