@@ -110,6 +110,14 @@ def between(lowest: int, highest: int) -> Rule:
     return check
 
 
+def resource_id(kind: str, what: str) -> Rule:
+    """Returns a rule: the string must be the resource ID of something of Azure's."""
+    return wrong_if(
+        lambda text, _: text and f"/{kind}/" not in text,
+        f"{{!r}} is not the resource ID of {what}: use /subscriptions/.../{kind}/NAME",
+    )
+
+
 def matches(pattern: re.Pattern[str], reason: str) -> Rule:
     """Returns a rule: the whole string must match a regular expression."""
     return wrong_if(lambda text, _: text is not None and not pattern.fullmatch(text), reason)

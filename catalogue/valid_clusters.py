@@ -127,11 +127,6 @@ WITH_ISSUER = wrong_if(
     lambda on, cluster: on and not cluster.get("oidcIssuer", True),
     "requires the OIDC issuer: set oidcIssuer: true",
 )
-IDENTITY = wrong_if(
-    lambda identity, _: identity and "/userAssignedIdentities/" not in identity,
-    "{!r} is not the resource ID of an identity: use "
-    "/subscriptions/.../userAssignedIdentities/NAME",
-)
 WITH_ENTRA = wrong_if(
     lambda off, cluster: off and "entra" in cluster and cluster["entra"] is None,
     "without Entra ID, nobody could sign in: set entra too",
@@ -147,10 +142,6 @@ OBJECT_ID = matches(
 REQUIRED_IN_SUBNET = wrong_if(
     lambda subnet, network: not subnet and network.get("mode") == "subnet",
     "is required with mode: subnet: set the resource ID of your subnet",
-)
-SUBNET = wrong_if(
-    lambda subnet, _: subnet and "/subnets/" not in subnet,
-    "{!r} is not the resource ID of a subnet: use /subscriptions/.../subnets/NAME",
 )
 ONLY_IN_OVERLAY = wrong_if(
     lambda cidr, network: cidr and network.get("mode") == "subnet",

@@ -16,7 +16,7 @@ from catalogue import valid_pools as rules
 from catalogue.aks_properties import CLUSTER
 from catalogue.nodes import DRIVERS
 from catalogue.tags import check as check_tags
-from catalogue.valid import Doubtful, Each, between, one_of
+from catalogue.valid import Doubtful, Each, between, one_of, resource_id
 from components.arguments import check, chosen, warn
 from components.declared import (
     Sent,
@@ -115,7 +115,9 @@ class NetworkArgs:
     mode: Annotated[pulumi.Input[str], one_of("overlay", "subnet")] = "overlay"
     """How pods get IP addresses: `overlay` (from `pod_cidr`) or `subnet` (from the subnet
     `subnet_id`)."""
-    subnet_id: Annotated[pulumi.Input[str] | None, valid.REQUIRED_IN_SUBNET, valid.SUBNET] = None
+    subnet_id: Annotated[
+        pulumi.Input[str] | None, valid.REQUIRED_IN_SUBNET, resource_id("subnets", "a subnet")
+    ] = None
     """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
     creates a virtual network."""
     pod_cidr: Annotated[
@@ -213,7 +215,9 @@ class AksClusterArgs:
     ] = False
     """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires
     `oidc_issuer`."""
-    user_assigned_identity_id: Annotated[pulumi.Input[str] | None, valid.IDENTITY] = None
+    user_assigned_identity_id: Annotated[
+        pulumi.Input[str] | None, resource_id("userAssignedIdentities", "an identity")
+    ] = None
     """The resource ID of a user-assigned managed identity for the control plane. Default: a
     system-assigned identity."""
     entra: EntraArgs | None = None
