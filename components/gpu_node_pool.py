@@ -29,7 +29,7 @@ from catalogue.nodes import (
 from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Toleration, tolerations
 from catalogue.tags import check as check_tags
-from catalogue.valid import Doubtful, Each, between, one_of
+from catalogue.valid import Doubtful, Each, between, one_of, resource_id
 from components.arguments import check, chosen, warn
 from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
 from components.live_pools import keep_live_count
@@ -107,6 +107,14 @@ class GpuNodePoolArgs:
     """The resource ID of a capacity reservation group that holds machines for the pool. Requires a
     cluster with a user-assigned identity, which has the role Contributor on the group's resource
     group. Default: none. Another group replaces the pool."""
+    proximity_placement_group_id: Annotated[
+        pulumi.Input[str] | None,
+        Sent("proximityPlacementGroupID"),
+        resource_id("proximityPlacementGroups", "a proximity placement group"),
+    ] = None
+    """The resource ID of a proximity placement group, which keeps the nodes close to each other,
+    for jobs on many nodes. A group is in one zone. Default: none. Another group replaces the
+    pool."""
     max_pods: Annotated[
         pulumi.Input[int] | None,
         Sent("maxPods"),

@@ -57,6 +57,11 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
     "capacity_reservation_group_id": {"capacity_reservation_group_id": RESERVATIONS},
     "max_pods": {"max_pods": 110},
     "gpu_taint": {"tainted": True, "gpu_taint": "nvidia.com/gpu"},
+    "proximity_placement_group_id": {
+        "proximity_placement_group_id": RESERVATIONS.replace(
+            "capacityReservationGroups", "proximityPlacementGroups"
+        )
+    },
     "mig_strategy": {
         "vm_size": "Standard_NC24ads_A100_v4",
         "mig_profile": "MIG1g",
