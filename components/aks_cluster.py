@@ -185,6 +185,11 @@ class AksClusterArgs:
     dns_prefix: Annotated[pulumi.Input[str] | None, valid.check_dns_prefix] = None
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
+    node_resource_group: Annotated[
+        pulumi.Input[str] | None, Sent("nodeResourceGroup"), valid.GROUP_NAME
+    ] = None
+    """The name of the resource group that AKS creates for the nodes. Default: `MC_` and the names
+    of the group, the cluster and the region. Another name replaces the cluster."""
     kubernetes_version: Annotated[
         pulumi.Input[str] | None,
         Sent("kubernetesVersion"),

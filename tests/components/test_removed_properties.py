@@ -87,6 +87,7 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
 CLUSTER: dict[str, dict[str, Any]] = {
     "network": {"network": NETWORK},
     "dns_prefix": {"dns_prefix": "other"},
+    "node_resource_group": {"node_resource_group": "nodes"},
     "kubernetes_version": {"kubernetes_version": "1.35"},
     "sku_tier": {"sku_tier": "Standard"},
     "private": {"private": True},
