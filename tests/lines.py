@@ -31,10 +31,10 @@ def counted() -> dict[str, Counter[str]]:
     rooms: dict[str, Counter[str]] = {"programs": Counter(), "others": Counter()}
     generated = {
         line.split(": ")[0]
-        for line in _git("check-attr", "linguist-generated", "--", *_git("ls-files"))
+        for line in git("check-attr", "linguist-generated", "--", *git("ls-files"))
         if line.endswith(": set")
     }
-    for name in _git("ls-files"):
+    for name in git("ls-files"):
         suffix = Path(name).suffix
         if name in generated or suffix not in PROGRAMS | OTHERS:
             continue
@@ -52,7 +52,7 @@ def ceilings() -> dict[str, Ceiling]:
         }
 
 
-def _git(*arguments: str) -> list[str]:
+def git(*arguments: str) -> list[str]:
     command = ["git", "-c", "core.quotePath=false", *arguments]
     return subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True
