@@ -188,8 +188,8 @@ class AksClusterArgs:
     node_resource_group: Annotated[
         pulumi.Input[str] | None, Sent("nodeResourceGroup"), valid.GROUP_NAME
     ] = None
-    """The name of the resource group that AKS creates for the nodes. Default: `MC_` and the names
-    of the group, the cluster and the region. Another name replaces the cluster."""
+    """The name of the resource group that AKS creates for the nodes. Default: AKS names it. Another
+    name replaces the cluster."""
     kubernetes_version: Annotated[
         pulumi.Input[str] | None,
         Sent("kubernetesVersion"),

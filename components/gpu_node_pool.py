@@ -112,9 +112,8 @@ class GpuNodePoolArgs:
         Sent("proximityPlacementGroupID"),
         resource_id("proximityPlacementGroups", "a proximity placement group"),
     ] = None
-    """The resource ID of a proximity placement group, which keeps the nodes close to each other,
-    for jobs on many nodes. A group is in one zone. Default: none. Another group replaces the
-    pool."""
+    """The resource ID of a proximity placement group, which keeps nodes close to each other, in one
+    zone. Default: none. Another group replaces the pool."""
     max_pods: Annotated[
         pulumi.Input[int] | None,
         Sent("maxPods"),
@@ -202,8 +201,8 @@ class GpuNodePoolArgs:
         Doubtful(rules.NOT_SHARED_WITHOUT_NODES),
         Doubtful(rules.check_isolation),
     ] = None
-    """How several pods share a GPU. Only with the GPU stack `device-plugin`. Default: each GPU is
-    for one pod."""
+    """How several pods share a GPU (docs/sharing.md). Only with the GPU stack `device-plugin`.
+    Default: each GPU is for one pod."""
     gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
     """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
     and NvidiaDevicePlugin the plugin. `managed` (preview): AKS installs both, and the DCGM metrics
@@ -266,10 +265,8 @@ class GpuNodePoolArgs:
     replacement: Annotated[str, one_of(rotation.ROTATE, rotation.IN_PLACE)] = "in-place"
     """What a change does that needs a new pool. `in-place`: Pulumi deletes the pool and creates it
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS
-    drains by the pods' disruption budgets. Then the name in Azure is `pool_name`, of at most 9
-    characters, and 3 characters made from what replaces the pool; pods find the pool by the label
-    `aks-gpu/pool`, which `node_selector` has. An existing pool keeps its name until something
-    replaces it."""
+    drains by the pods' disruption budgets. Then the name has at most 9 characters, the pool in
+    Azure 3 more, and pods find it by the label `aks-gpu/pool` (docs/rotate.md)."""
 
 
 class GpuNodePool(pulumi.ComponentResource):

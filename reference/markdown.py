@@ -1,5 +1,6 @@
 """Markdown, as the pages need it."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 Row = tuple[str, ...]
@@ -53,4 +54,10 @@ def code(text: object) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    """A text on one line, in which a page of docs/ is a link."""
+    linked = re.sub(r"\bdocs/([\w-]+)\.md", r"[\1](../\1.md)", " ".join(text.split()))
+    return linked.replace("|", r"\|")
