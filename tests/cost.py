@@ -15,4 +15,4 @@ if __name__ == "__main__":
     for commit in sys.argv[1:]:
         [subject] = git("show", "--no-patch", "--format=%h %s", commit)
         names = touched(commit)
-        print(f"{len(names)}  {subject}", *names, sep="\n   ")
+        sys.stdout.write("\n   ".join([f"{len(names)}  {subject}", *names]) + "\n")

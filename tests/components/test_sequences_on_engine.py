@@ -9,11 +9,11 @@ import pytest
 
 from tests import azure_pools
 from tests.azure_pools import V, live_count, path
-from tests.bench import PATIENCE, Bench
+from tests.bench import Bench
 from tests.components.test_live_pools_on_engine import program
 from tests.names import unique
 from tests.rehearsal.conftest import Azure
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
