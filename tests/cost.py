@@ -2,17 +2,10 @@
 
 import sys
 
-from tests.lines import git
-
-
-def touched(commit: str) -> list[str]:
-    names = git("show", "--format=", "--name-only", commit)
-    attributes = git("check-attr", "linguist-generated", "--", *names)
-    return [line.split(": ")[0] for line in attributes if not line.endswith(": set")]
-
+from tests.lines import by_hand, git
 
 if __name__ == "__main__":
     for commit in sys.argv[1:]:
         [subject] = git("show", "--no-patch", "--format=%h %s", commit)
-        names = touched(commit)
+        names = by_hand(git("show", "--format=", "--name-only", commit))
         sys.stdout.write("\n   ".join([f"{len(names)}  {subject}", *names]) + "\n")

@@ -7,6 +7,7 @@ import csv
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,19 +30,20 @@ class Ceiling:
 def counted() -> dict[str, Counter[str]]:
     """The lines that are tracked and written by hand: of programs and of others, by room."""
     rooms: dict[str, Counter[str]] = {"programs": Counter(), "others": Counter()}
-    generated = {
-        line.split(": ")[0]
-        for line in git("check-attr", "linguist-generated", "--", *git("ls-files"))
-        if line.endswith(": set")
-    }
-    for name in git("ls-files"):
+    for name in by_hand(git("ls-files")):
         suffix = Path(name).suffix
-        if name in generated or suffix not in PROGRAMS | OTHERS:
+        if suffix not in PROGRAMS | OTHERS:
             continue
         room = name.partition("/")[0] if "/" in name else "."
         kind = "programs" if suffix in PROGRAMS else "others"
         rooms[kind][room] += len((ROOT / name).read_bytes().splitlines())
     return rooms
+
+
+def by_hand(names: Sequence[str]) -> list[str]:
+    """The files that are not generated."""
+    attributes = git("check-attr", "linguist-generated", "--", *names)
+    return [line.split(": ")[0] for line in attributes if not line.endswith(": set")]
 
 
 def ceilings() -> dict[str, Ceiling]:
