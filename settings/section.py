@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -197,13 +197,11 @@ def keys_of(
 
     def with_keys(section: type[SomeSection]) -> type[SomeSection]:
         own = {"name" if name == named else name: name for name in about if name not in without}
-        keys: dict[str, Any] = {}
-        for key, argument in own.items():
-            if present := section.model_fields.get(key):
-                present.metadata = [*about[argument], *present.metadata]
-            else:
-                own_type, default = _type(kind_of(given[argument].type)), _default(given[argument])
-                keys[key] = (Annotated[own_type, "an argument", *about[argument]], default)
+        keys: dict[str, Any] = {
+            key: (_type(kind_of(given[argument].type)), _default(given[argument]))
+            for key, argument in own.items()
+            if key not in section.model_fields
+        }
         made = create_model(
             section.__name__,
             __base__=section,
@@ -211,6 +209,9 @@ def keys_of(
             __module__=section.__module__,
             **keys,
         )
+        for key, argument in own.items():
+            field = made.model_fields[key]
+            field.metadata = [*about[argument], *field.metadata]
         made.arguments, made.named = arguments, named
         SECTIONS[arguments] = made
         return made
