@@ -16,18 +16,18 @@ from catalogue import valid_pools as rules
 from catalogue.aks_properties import CLUSTER
 from catalogue.nodes import DRIVERS
 from catalogue.tags import check as check_tags
-from catalogue.valid import Doubtful, Each, between, one_of, resource_id
+from catalogue.valid import Doubtful, Each, one_of, resource_id
 from components.arguments import check, chosen, warn
 from components.declared import (
     Sent,
     map_or_empty,
     nothing_if_empty,
     sent,
-    true_or_nothing,
 )
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
+from components.pool_args import ModeSystemArgs, sent_of_pool
 from components.removed_properties import OF_CLUSTERS
 from components.unaliased_resource import unaliased_resource
 
@@ -42,7 +42,7 @@ _DRIVERS = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class SystemPoolArgs:
+class SystemPoolArgs(ModeSystemArgs):
     """The first system node pool, which AKS creates with the cluster."""
 
     vm_size: Annotated[
@@ -60,20 +60,6 @@ class SystemPoolArgs:
     pool_name: Annotated[pulumi.Input[str], Sent("name"), rules.POOL_NAME] = "system"
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. AKS does not change it later."""
-    count: Annotated[pulumi.Input[int], Sent("count"), between(1, 1000)] = 1
-    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
-    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(1, 1000)] = None
-    """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: Annotated[
-        pulumi.Input[int] | None,
-        Sent("maxCount"),
-        between(1, 1000),
-        rules.check_bounds,
-        rules.check_initial_count,
-    ] = None
-    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
     zones: Annotated[
         pulumi.Input[Sequence[pulumi.Input[str]]],
         Sent("availabilityZones", nothing_if_empty),
@@ -81,18 +67,9 @@ class SystemPoolArgs:
     ] = ()
     """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. AKS does
     not change them later."""
-    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
-    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
-    `AzureLinux3`. Default: AKS chooses."""
     gpu_stack: Annotated[pulumi.Input[str] | None, rules.GPU_STACK] = None
     """What installs the GPU driver and the device plugin if the VM size has GPUs: `device-plugin`,
     `specialized-image` or `none`. Default: AKS installs the driver."""
-    host_encryption: Annotated[
-        pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
-    ] = False
-    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
-    the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
-    it on."""
     custom_headers: Annotated[
         Mapping[str, pulumi.Input[str]] | None,
         rules.check_headers,
@@ -491,13 +468,7 @@ def _access(private: bool, ranges: Sequence[str]) -> dict[str, Any]:
 
 
 def _system_pool(name: str, pool: SystemPoolArgs, network: NetworkArgs) -> dict[str, Any]:
-    properties = {
-        **sent(pool),
-        "mode": "System",
-        "osType": "Linux",
-        "type": "VirtualMachineScaleSets",
-        "enableAutoScaling": pool.max_count is not None,
-    }
+    properties = sent_of_pool(pool, "System")
     if pool.gpu_stack:
         driver = chosen(name, "systemPool.gpuStack", _DRIVERS, pool.gpu_stack)
         properties["gpuProfile"] = {"driver": driver}

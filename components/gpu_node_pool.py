@@ -28,13 +28,13 @@ from catalogue.nodes import (
 )
 from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Toleration, tolerations
-from catalogue.tags import check as check_tags
 from catalogue.valid import Doubtful, Each, between, one_of, resource_id
 from components.arguments import check, chosen, warn
-from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
+from components.declared import Sent, sent
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
+from components.pool_args import SeparatePoolArgs, sent_of_pool
 from components.removed_properties import OF_POOLS
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import SharingArgs
@@ -45,13 +45,9 @@ _ALWAYS_GIVEN = ("gpuProfile.driver", "gpuProfile.nvidia", "scaleSetPriority")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GpuNodePoolArgs:
+class GpuNodePoolArgs(SeparatePoolArgs):
     """The inputs of a GPU node pool."""
 
-    resource_group_name: Annotated[pulumi.Input[str], Sent("resourceGroupName")]
-    """The name of the cluster's resource group."""
-    cluster_name: Annotated[pulumi.Input[str], Sent("resourceName")]
-    """The name of the cluster in Azure."""
     pool_name: Annotated[
         pulumi.Input[str], Sent("agentPoolName"), rules.POOL_NAME, rules.check_length_with_rotation
     ]
@@ -82,22 +78,12 @@ class GpuNodePoolArgs:
     ] = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    zones: Annotated[
-        pulumi.Input[Sequence[pulumi.Input[str]]],
-        Sent("availabilityZones", in_order),
-        Each(one_of("1", "2", "3")),
-    ] = ()
-    """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the
-    pool."""
     kubernetes_version: Annotated[
         pulumi.Input[str] | None, Sent("orchestratorVersion"), rules.check_kubernetes_version
     ] = None
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
     from the cluster's outputs, so that Pulumi upgrades the cluster first."""
-    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
-    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
-    `AzureLinux3`. Default: AKS chooses."""
     capacity_reservation_group_id: Annotated[
         pulumi.Input[str] | None,
         Sent("capacityReservationGroupID"),
@@ -227,21 +213,6 @@ class GpuNodePoolArgs:
         default_factory=dict
     )
     """Labels of the nodes, in addition to those that AKS sets. Default: none."""
-    subnet_id: Annotated[pulumi.Input[str] | None, Sent("vnetSubnetID")] = None
-    """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
-    Another subnet replaces the pool."""
-    host_encryption: Annotated[
-        pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
-    ] = False
-    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
-    the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
-    it on."""
-    tags: Annotated[
-        pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
-        Sent("tags", map_or_empty),
-        check_tags,
-    ] = None
-    """The Azure tags of the pool. Default: none."""
     artifact_streaming: Annotated[
         bool | None, Sent("artifactStreamingProfile.enabled", beyond_azure_native=True)
     ] = None
@@ -391,12 +362,7 @@ def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) ->
     """Returns what requests for the pool have, of either provider."""
     spot = pulumi.Output.from_input(args.spot)
     pool = {
-        **sent(args),
-        "mode": "User",
-        "osType": "Linux",
-        "type": "VirtualMachineScaleSets",
-        # Empty values are always sent: AKS keeps what a request leaves out.
-        "enableAutoScaling": args.max_count is not None,
+        **sent_of_pool(args, "User"),
         "nodeTaints": node_taints,
         "nodeLabels": _labels(args),
         # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.

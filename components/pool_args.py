@@ -1,0 +1,85 @@
+"""The arguments that several kinds of node pools have."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pulumi
+
+from catalogue import valid_pools as rules
+from catalogue.tags import check as check_tags
+from catalogue.valid import Each, between, one_of
+from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolArgs:
+    """The arguments of every node pool."""
+
+    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
+    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
+    `AzureLinux3`. Default: AKS chooses."""
+    host_encryption: Annotated[
+        pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
+    ] = False
+    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
+    the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
+    it on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeSystemArgs(PoolArgs):
+    """The arguments of pools in mode System."""
+
+    count: Annotated[pulumi.Input[int], Sent("count"), between(1, 1000)] = 1
+    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
+    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(1, 1000)] = None
+    """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
+    max_count: Annotated[
+        pulumi.Input[int] | None,
+        Sent("maxCount"),
+        between(1, 1000),
+        rules.check_bounds,
+        rules.check_initial_count,
+    ] = None
+    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeparatePoolArgs(PoolArgs):
+    """The arguments of pools that are resources separate from their cluster."""
+
+    resource_group_name: Annotated[pulumi.Input[str], Sent("resourceGroupName")]
+    """The name of the cluster's resource group."""
+    cluster_name: Annotated[pulumi.Input[str], Sent("resourceName")]
+    """The name of the cluster in Azure."""
+    zones: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]],
+        Sent("availabilityZones", in_order),
+        Each(one_of("1", "2", "3")),
+    ] = ()
+    """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the
+    pool."""
+    subnet_id: Annotated[pulumi.Input[str] | None, Sent("vnetSubnetID")] = None
+    """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
+    Another subnet replaces the pool."""
+    tags: Annotated[
+        pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
+        Sent("tags", map_or_empty),
+        check_tags,
+    ] = None
+    """The Azure tags of the pool. Default: none."""
+
+
+def sent_of_pool(args: Any, mode: str) -> dict[str, Any]:
+    """Returns what requests have of a pool: its arguments, and what all pools have alike."""
+    return {
+        **sent(args),
+        "mode": mode,
+        "osType": "Linux",
+        "type": "VirtualMachineScaleSets",
+        # Always sent: AKS keeps what a request leaves out.
+        "enableAutoScaling": args.max_count is not None,
+    }
