@@ -19,7 +19,9 @@ SECRETS = {
     "an id": str(uuid.uuid4()),
     "a token": f"eyJ{secrets.token_urlsafe(64)}.{secrets.token_urlsafe(64)}",
     "a key": secrets.token_hex(32),
-    "a short password": secrets.token_urlsafe(9),
+    "a short password": f"{secrets.token_urlsafe(9)}7",
+    # A random one without a digit, which one in twelve is, was taken for a plain word.
+    "a password of letters": "WSXTfLzJIwxv",
     "an address": "20.31.7.199",
     "a range": "10.91.0.0/16",
     "an IPv6 address": "2603:1030:20e::1f",
