@@ -1,6 +1,6 @@
 """Validates the arguments of components before any resource is registered."""
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
@@ -11,7 +11,7 @@ import pulumi
 from catalogue.mistakes import Mistake, property_path
 from catalogue.valid import mistakes
 from components import hooks
-from components.declared import camel_case, rules_of
+from components.declared import camel_case, is_known, rules_of
 
 Choice = TypeVar("Choice")
 _UNREADABLE: ContextVar[tuple[Mistake, ...]] = ContextVar("_UNREADABLE", default=())
@@ -85,7 +85,7 @@ def _is_at_or_below(path: str, whole: str) -> bool:
 
 def chosen(
     component: str, path: str, table: Mapping[str, Choice], key: pulumi.Input[str]
-) -> pulumi.Output[Choice]:
+) -> pulumi.Input[Choice]:
     """Returns the table's value for a key, which can be an output."""
 
     async def choice(key: str) -> Choice:
@@ -95,21 +95,14 @@ def chosen(
             refuse(component, [Mistake(path, f"must be one of {choices}, not {key!r}")])
         return table[key]
 
-    return pulumi.Output.from_input(key).apply(choice)
+    if isinstance(key, str):
+        # A rule has judged it.
+        return table[key]
+    given: pulumi.Output[str] = pulumi.Output.from_input(key)
+    return given.apply(choice)
 
 
 def known(args: Any) -> dict[str, Any]:
     """Returns the arguments by property, without those that contain outputs."""
     values = {camel_case(field.name): getattr(args, field.name) for field in fields(args)}
-    return {name: value for name, value in values.items() if _is_known(value)}
-
-
-def _is_known(value: object) -> bool:
-    match value:
-        case pulumi.Output() | Awaitable():
-            return False
-        case Mapping():
-            return all(map(_is_known, value.values()))
-        case list() | tuple():
-            return all(map(_is_known, value))
-    return True
+    return {name: value for name, value in values.items() if is_known(value)}

@@ -1,6 +1,6 @@
 """What an argument declares beside its type: the rules of its value, and its place in requests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
@@ -62,15 +62,43 @@ def camel_case(name: str) -> str:
     return first + "".join(map(str.title, rest))
 
 
-def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None] | None:
+def made(function: Callable[..., Any], *inputs: Any) -> Any:
+    """Returns what a function makes of inputs: at once, unless an output is among them.
+
+    Each output is a task of the event loop, and each item of a list makes one, too.
+    """
+    if all(map(is_known, inputs)):
+        return function(*inputs)
+    return pulumi.Output.all(*inputs).apply(lambda values: function(*values))
+
+
+def as_output(value: Any) -> pulumi.Output[Any]:
+    """Returns a value as one output: the SDK's own way makes one of each item in it."""
+    if is_known(value):
+        return pulumi.Output.from_input(None).apply(lambda _: value)
+    return pulumi.Output.from_input(value)
+
+
+def is_known(value: object) -> bool:
+    """Whether there is no output in a value."""
+    match value:
+        case pulumi.Output() | Awaitable():
+            return False
+        case Mapping():
+            return all(map(is_known, value.values()))
+        case list() | tuple():
+            return all(map(is_known, value))
+    return True
+
+
+def true_or_nothing(switch: pulumi.Input[bool]) -> Any:
     """Returns a boolean input that requests leave out if it is False, which is the default."""
-    known: pulumi.Output[bool] = pulumi.Output.from_input(switch)
-    return None if switch is False else known.apply(lambda on: on or None)
+    return made(lambda on: on or None, switch)
 
 
-def in_order(items: pulumi.Input[Sequence[Any]]) -> pulumi.Output[list[str] | None]:
+def in_order(items: pulumi.Input[Sequence[Any]]) -> Any:
     """Returns a list that azure-native, which compares by index, finds unchanged."""
-    return pulumi.Output.from_input(items).apply(lambda known: sorted(map(str, known)) or None)
+    return made(lambda known: sorted(map(str, known)) or None, items)
 
 
 def map_or_empty(entries: pulumi.Input[Mapping[str, Any]] | None) -> pulumi.Input[Any]:

@@ -12,7 +12,7 @@ from aks_preview.resources import AgentPool
 from catalogue import gpu_operator, rotation
 from catalogue import valid_pools as rules
 from catalogue.aks_properties import POOL
-from catalogue.gpu_resources import GpuResource, gpu_resource
+from catalogue.gpu_resources import gpu_resource
 from catalogue.nodes import (
     DRAIN_MINUTES,
     DRIVERS,
@@ -30,7 +30,7 @@ from catalogue.sample_pod import sample_pod
 from catalogue.scheduling import Toleration, tolerations
 from catalogue.valid import Doubtful, Each, between, one_of, resource_id
 from components.arguments import check, chosen, warn
-from components.declared import Sent, sent
+from components.declared import Sent, as_output, made, sent
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
@@ -288,37 +288,35 @@ class GpuNodePool(pulumi.ComponentResource):
         # Plain values for PluginPoolArgs.
         self.mig_strategy, self.sharing = args.mig_strategy, args.sharing
         self.plain_name = args.pool_name if isinstance(args.pool_name, str) else name
-        self.node_taints = _taints(name, args)
-        self.tolerations = self.node_taints.apply(tolerations)
         rotates = args.replacement == rotation.ROTATE
-        self.node_selector = self.pool_label.apply(partial(node_selector, rotates=rotates))
-        resource = _resource(args)
-        self.resource_name = resource.apply(lambda found: found.name)
-        self.gpus_per_node = resource.apply(lambda found: found.per_node)
-        self.pod = pulumi.Output.all(
-            self.resource_name, self.node_selector, self.tolerations
-        ).apply(lambda parts: sample_pod(*parts))
-        self.agent_pool = self._agent_pool(name, args, rotates=rotates)
+        node_taints = _taints(name, args)
+        placement = _placement(args, node_taints, rotates=rotates)
+        self.agent_pool = self._agent_pool(name, args, node_taints, rotates=rotates)
         self.id = self.agent_pool.id
         self.pool_name = self.id.apply(_last_part) if rotates else self.pool_label
-        self.register_outputs({"poolName": self.pool_name, **self.placement()})
+        pool_name = self.pool_name if rotates else args.pool_name
+        self.register_outputs({"poolName": pool_name, "id": self.id, **placement})
+        self._placement = {name: as_output(value) for name, value in placement.items()}
+        self.node_taints = self._placement["nodeTaints"]
+        self.tolerations = self._placement["tolerations"]
+        self.node_selector = self._placement["nodeSelector"]
+        self.resource_name = self._placement["resourceName"]
+        self.gpus_per_node = self._placement["gpusPerNode"]
+        self.pod = self._placement["pod"]
 
     def placement(self) -> dict[str, pulumi.Output[Any]]:
         """Returns what workloads need to know of the pool, and a pod that runs on it."""
-        return {
-            "id": self.id,
-            "nodeTaints": self.node_taints,
-            "tolerations": self.tolerations,
-            "nodeSelector": self.node_selector,
-            "resourceName": self.resource_name,
-            "gpusPerNode": self.gpus_per_node,
-            "pod": self.pod,
-        }
+        return {"id": self.id, **self._placement}
 
     def _agent_pool(
-        self, name: str, args: GpuNodePoolArgs, *, rotates: bool
+        self,
+        name: str,
+        args: GpuNodePoolArgs,
+        node_taints: pulumi.Input[list[str]],
+        *,
+        rotates: bool,
     ) -> "aks.AgentPool | AgentPool":
-        pool = _properties(args, self.node_taints)
+        pool = _properties(args, node_taints)
         beyond = _beyond_azure_native(args)
         is_preview = args.custom_headers is not None or bool(beyond)
         pool |= beyond
@@ -358,19 +356,18 @@ class GpuNodePool(pulumi.ComponentResource):
         return unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, opts)
 
 
-def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> dict[str, Any]:
+def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]) -> dict[str, Any]:
     """Returns what requests for the pool have, of either provider."""
-    spot = pulumi.Output.from_input(args.spot)
     pool = {
         **sent_of_pool(args, "User"),
         "nodeTaints": node_taints,
         "nodeLabels": _labels(args),
         # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.
         "gpuProfile": {"driver": _driver(args)},
-        "scaleSetPriority": spot.apply(lambda on: "Spot" if on else None),
-        "scaleSetEvictionPolicy": spot.apply(lambda on: "Delete" if on else None),
-        "spotMaxPrice": pulumi.Output.all(args.spot, args.spot_max_price).apply(
-            lambda values: values[1] if values[0] else None
+        "scaleSetPriority": made(lambda on: "Spot" if on else None, args.spot),
+        "scaleSetEvictionPolicy": made(lambda on: "Delete" if on else None, args.spot),
+        "spotMaxPrice": made(
+            lambda on, price: price if on else None, args.spot, args.spot_max_price
         ),
     }
     if surge := _surge(args):
@@ -387,24 +384,38 @@ def _beyond_azure_native(args: GpuNodePoolArgs) -> dict[str, Any]:
     return beyond
 
 
-def _resource(args: GpuNodePoolArgs) -> pulumi.Output[GpuResource]:
-    return pulumi.Output.all(args.vm_size, args.mig_profile).apply(
-        lambda values: gpu_resource(
-            values[0],
-            mig_profile=values[1],
+def _placement(
+    args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]], *, rotates: bool
+) -> dict[str, Any]:
+    """Returns what workloads need to know of the pool, beside its ID."""
+    selector = made(partial(node_selector, rotates=rotates), args.pool_name)
+    tolerated = made(tolerations, node_taints)
+    resource = made(
+        lambda vm_size, mig_profile: gpu_resource(
+            vm_size,
+            mig_profile=mig_profile,
             mig_strategy=args.mig_strategy,
             time_slicing=args.sharing.time_slicing if args.sharing else None,
-        )
+        ),
+        args.vm_size,
+        args.mig_profile,
     )
+    name = made(lambda found: found.name, resource)
+    return {
+        "nodeTaints": node_taints,
+        "tolerations": tolerated,
+        "nodeSelector": selector,
+        "resourceName": name,
+        "gpusPerNode": made(lambda found: found.per_node, resource),
+        "pod": made(sample_pod, name, selector, tolerated),
+    }
 
 
 def _surge(args: GpuNodePoolArgs) -> dict[str, Any]:
     surge, unavailable = args.max_surge or None, args.max_unavailable
     # Always both: AKS keeps the other one, and refuses two numbers above 0.
     if surge is None and unavailable is not None:
-        surge = pulumi.Output.from_input(unavailable).apply(
-            lambda nodes: None if nodes is None else max_surge_beside(nodes)
-        )
+        surge = made(lambda nodes: None if nodes is None else max_surge_beside(nodes), unavailable)
     elif surge is not None and unavailable is None:
         unavailable = "0"
     both = {"maxSurge": surge, "maxUnavailable": unavailable}
@@ -417,28 +428,26 @@ def _driver(args: GpuNodePoolArgs) -> str:
     return DRIVERS[args.gpu_stack]
 
 
-def _labels(args: GpuNodePoolArgs) -> pulumi.Output[dict[str, str]]:
-    def labels(values: list[Any]) -> dict[str, str]:
-        own, spot, pool_name = values
+def _labels(args: GpuNodePoolArgs) -> Any:
+    def labels(own: Mapping[str, str], spot: bool, pool_name: str) -> dict[str, str]:
         rotating: Mapping[str, str] = {}
         if args.replacement == rotation.ROTATE:
             has_mig = args.mig_profile is not None
             rotating = rotation.labels(pool_name, args.gpu_stack, has_mig=has_mig)
         return {**own, **dict([SPOT_LABEL] * spot), **rotating}
 
-    return pulumi.Output.all(args.labels, args.spot, args.pool_name).apply(labels)
+    return made(labels, args.labels, args.spot, args.pool_name)
 
 
 def _last_part(identifier: str) -> str:
     return identifier.rpartition("/")[2]
 
 
-def _taints(name: str, args: GpuNodePoolArgs) -> pulumi.Output[list[str]]:
-    def taints(values: list[Any]) -> list[str]:
-        gpu_taint, tainted, spot, additional = values
+def _taints(name: str, args: GpuNodePoolArgs) -> Any:
+    def taints(gpu_taint: str, tainted: bool, spot: bool, additional: Sequence[str]) -> list[str]:
         # AKS adds the spot taint. If it is left out here, every update shows a difference.
         standard = [gpu_taint] * tainted + [SPOT_TAINT] * spot
         return standard + [taint for taint in additional if taint not in standard]
 
     gpu_taint = chosen(name, "gpuTaint", GPU_TAINTS, args.gpu_taint)
-    return pulumi.Output.all(gpu_taint, args.tainted, args.spot, args.taints).apply(taints)
+    return made(taints, gpu_taint, args.tainted, args.spot, args.taints)

@@ -8,8 +8,9 @@ from weakref import WeakKeyDictionary
 import pulumi
 
 from catalogue.secrecy import MARKED, SIGNATURE
+from components.declared import as_output
 
-_Guards = dict[tuple[Any, bool], pulumi.ResourceHook]
+_Guards = dict[tuple[Any, ...], pulumi.ResourceHook]
 # By event loop, and so by program: each test has its own.
 _GUARDS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Guards] = WeakKeyDictionary()
 
@@ -17,14 +18,15 @@ _GUARDS: WeakKeyDictionary[asyncio.AbstractEventLoop, _Guards] = WeakKeyDictiona
 def guard(callback: Callable[[Any], Any], *, in_previews: bool = False) -> pulumi.ResourceHook:
     """Returns a hook whose callback raises an error to refuse the request.
 
-    All resources of a program share the hook of a callback: each registration is a request.
+    All resources of a program share the hook of a function, or of a method of equal objects: each
+    registration is a request, and the SDK starts a server for it.
     """
     guards = _GUARDS.setdefault(asyncio.get_event_loop(), {})
-    key = (callback, in_previews)
+    owner = getattr(callback, "__self__", None)
+    key = (getattr(callback, "__func__", callback), owner, in_previews)
     if key not in guards:
-        options = pulumi.ResourceHookOptions(
-            on_dry_run=in_previews
-        )  # The number makes the name unique in the program.
+        options = pulumi.ResourceHookOptions(on_dry_run=in_previews)
+        # The number makes the name unique in the program.
         guards[key] = pulumi.ResourceHook(f"aks-gpu:guard:{len(guards)}", callback, options)
     return guards[key]
 
@@ -43,7 +45,7 @@ async def registered() -> None:
 async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
     """Returns the values of a hook's outputs and secrets; empty if any is unknown."""
     values = {name: _in_clear(value) for name, value in (properties or {}).items()}
-    return await pulumi.Output.from_input(values).future() or {}
+    return await as_output(values).future() or {}
 
 
 def _in_clear(value: Any) -> Any:
