@@ -1,7 +1,7 @@
-"""Compares an update with many pools with one of a single pool, all with custom headers.
+"""Compares updates that create many pools with one that creates a single pool.
 
-In the rehearsal cloud each pool takes five seconds. It also measures the peak memory of
-aks-preview.
+In the rehearsal cloud each pool takes five seconds. The pools have custom headers, so this also
+measures the peak memory of aks-preview. `bare` are resources without components.
 """
 
 import statistics
@@ -14,78 +14,103 @@ from threading import Event, Thread
 
 from rich.console import Console
 
-from benchmarks.project import MeasuredProject
+from benchmarks.project import MeasuredProject, Seconds
 from engine import Engine
 from rehearsal.cloud import Cloud
 
-# The number of pools, and the number of runs.
-RUNS = {1: 3, 20: 3, 200: 1}
+# The way and the number of pools, and the number of runs. AKS allows a cluster 100 pools,
+# of which one is the system pool.
+RUNS = {
+    ("components", 1): 3,
+    ("components", 20): 3,
+    ("bare", 20): 3,
+    ("components", 99): 1,
+    ("bare", 99): 1,
+}
 _PARALLEL = "64"
 
-_BASE = """
-from components import GpuNodePool, GpuNodePoolArgs
+_CLUSTER = """
+import pulumi
 from pulumi_azure_native import containerservice as aks, resources
 
 group = resources.ResourceGroup("group", resource_group_name="parallel", location="eastus")
-# AKS allows a cluster 100 pools.
-clusters = [
-    aks.ManagedCluster(
-        name, resource_group_name=group.name, resource_name_=name, location="eastus",
-        dns_prefix=name, identity={{"type": "SystemAssigned"}},
-        agent_pool_profiles=[
-            {{"name": "system", "mode": "System", "count": 1, "vm_size": "Standard_D4ds_v5"}}
-        ],
-    )
-    for name in ("a", "b", "c")
-]
-for index in range({pools}):
+cluster = aks.ManagedCluster(
+    "cluster", resource_group_name=group.name, resource_name_="parallel", location="eastus",
+    dns_prefix="parallel", identity={"type": "SystemAssigned"},
+    agent_pool_profiles=[
+        {"name": "system", "mode": "System", "count": 1, "vm_size": "Standard_D4ds_v5"}
+    ],
+)
+"""
+_POOLS = {
+    "components": """
+from components import GpuNodePool, GpuNodePoolArgs
+
+for index in range(POOLS):
     GpuNodePool(
-        f"pool{{index}}",
+        f"pool{index}",
         GpuNodePoolArgs(
-            resource_group_name=group.name, cluster_name=clusters[index % 3].name,
-            pool_name=f"pool{{index}}",
-            vm_size="Standard_NC8as_T4_v3", custom_headers={{"EnableACRTeleport": "false"}},
+            resource_group_name=group.name, cluster_name=cluster.name, pool_name=f"pool{index}",
+            vm_size="Standard_NC8as_T4_v3", custom_headers={"EnableACRTeleport": "false"},
         ),
     )
-"""
+""",
+    "bare": """
+for index in range(POOLS):
+    pulumi.CustomResource(
+        "aks-preview:containerservice:AgentPool",
+        f"pool{index}",
+        {
+            "resourceGroupName": group.name, "resourceName": cluster.name,
+            "agentPoolName": f"pool{index}", "mode": "User", "osType": "Linux", "count": 1,
+            "type": "VirtualMachineScaleSets", "vmSize": "Standard_NC8as_T4_v3",
+            "nodeTaints": ["sku=gpu:NoSchedule"], "gpuProfile": {"driver": "Install"},
+            "customHeaders": {"EnableACRTeleport": "false"},
+        },
+    )
+""",
+}
 
 
 @dataclass(frozen=True)
 class Update:
     """The medians of the updates with this number of pools."""
 
+    way: str
     pools: int
     seconds: float
+    processor_seconds: float
     peak_mb: float
 
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Update]:
     """Creates one pool and many pools in turn, and deletes them again."""
-    measured: dict[int, list[tuple[float, float]]] = {count: [] for count in RUNS}
+    measured: dict[tuple[str, int], list[tuple[float, float, float]]] = {each: [] for each in RUNS}
     with tempfile.TemporaryDirectory() as folder:
         project = MeasuredProject(engine, cloud, Path(folder))
-        _up(project, 0)
+        _up(project, "bare", 0)
         for run in range(max(RUNS.values())):
-            for count, runs in RUNS.items():
+            for (way, pools), runs in RUNS.items():
                 if run < runs:
-                    console.print(f"making {count} pools at once, run {run + 1} of {runs}")
+                    console.print(f"creating {pools} pools, {way}, run {run + 1} of {runs}")
                     with _memory() as peaks:
-                        took = _up(project, count)
-                    measured[count].append((took, max(peaks) / 1024))
-                    _up(project, 0)
-    updates = []
-    for count, figures in measured.items():
-        seconds, memory = map(statistics.median, zip(*figures, strict=True))
-        updates.append(Update(count, round(seconds, 2), round(memory, 1)))
-    return updates
+                        took = _up(project, way, pools)
+                    figures = (took.elapsed, took.worked, max(peaks) / 1024)
+                    measured[way, pools].append(figures)
+                    _up(project, way, 0)
+    return [
+        Update(*variant, *(round(statistics.median(each), 2) for each in zip(*runs, strict=True)))
+        for variant, runs in measured.items()
+    ]
 
 
 def summary(updates: list[Update]) -> str:
     single = updates[0]
     return "\n".join(
-        f"An update that creates {many.pools} pools took {many.seconds:.1f} s, "
-        f"{many.seconds / single.seconds:.2f} times as long as one that creates {single.pools}; "
-        f"aks-preview used {many.peak_mb:.0f} MB of memory."
+        f"An update that creates {many.pools} pools ({many.way}) took {many.seconds:.1f} s, "
+        f"{many.seconds / single.seconds:.2f} times as long as one that creates {single.pools}, "
+        f"and {many.processor_seconds:.1f} processor seconds; aks-preview used "
+        f"{many.peak_mb:.0f} MB of memory."
         for many in updates
     )
 
@@ -113,6 +138,6 @@ def _memory() -> Iterator[list[int]]:
         looking.join()
 
 
-def _up(project: MeasuredProject, pools: int) -> float:
-    project.write(_BASE.format(pools=pools))
-    return project.pulumi("up", "--yes", "--skip-preview", "--parallel", _PARALLEL)
+def _up(project: MeasuredProject, way: str, pools: int) -> Seconds:
+    project.write(f"POOLS = {pools}\n{_CLUSTER}{_POOLS[way]}")
+    return project.measured("up", "--yes", "--skip-preview", "--parallel", _PARALLEL)
