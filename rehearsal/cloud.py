@@ -316,6 +316,8 @@ class Status:
     memory_mib: int | None
     # What is wrong with faults.json and offers.json.
     complaints: list[str]
+    # The types of the resources that are stored and not simulated; of a server that answers.
+    stored_types: list[str]
 
     @property
     def dead_clusters(self) -> list[str]:
@@ -334,7 +336,8 @@ def status_of(home: Path) -> Status:
         server = "silent"
     clusters = overview.get("clusters", _stored_clusters(files, server))
     memory = used([pid, *recorded_pids(records(files.kubernetes))]) if pid else None
-    return Status(server, pid, record, clusters, memory, overview.get("complaints", []))
+    complaints, stored_types = (overview.get(name, []) for name in ("complaints", "storedTypes"))
+    return Status(server, pid, record, clusters, memory, complaints, stored_types)
 
 
 def _stored_clusters(files: Home, server: str) -> list[dict[str, Any]]:

@@ -107,6 +107,7 @@ def _document(home: Path, status: Status) -> dict[str, Any]:
         "clusters": status.clusters,
         "stacks": stacks_of(home),
         "complaints": status.complaints,
+        "storedTypes": status.stored_types,
     }
 
 
@@ -127,8 +128,8 @@ def _show(home: Path, status: Status, console: Console) -> None:
         for cluster in status.clusters:
             _add_rows(pools, cluster)
         console.print(pools)
-        if not_simulated := stored_only.in_words(status.clusters):
-            console.print(not_simulated, soft_wrap=True, markup=False, highlight=False)
+    if not_simulated := stored_only.in_words(status.clusters, status.stored_types):
+        console.print(not_simulated, soft_wrap=True, markup=False, highlight=False)
 
 
 def _add_rows(pools: ReportTable, cluster: Mapping[str, Any]) -> None:

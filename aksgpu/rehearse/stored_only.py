@@ -1,12 +1,15 @@
-"""Tells which properties the rehearsal stores and does not simulate."""
+"""Tells which properties and types the rehearsal stores and does not simulate."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 
-def in_words(clusters: Iterable[Mapping[str, Any]]) -> str:
-    """One sentence on the clusters of a rehearsal's status; empty if all is simulated."""
-    owners = list(_owners(clusters))
+def in_words(clusters: Iterable[Mapping[str, Any]], types: Sequence[str] = ()) -> str:
+    """One sentence on a rehearsal's status; empty if all is simulated.
+
+    `types` are those of which nothing is simulated.
+    """
+    owners = [*_owners(clusters), *([f"all of {', '.join(types)}"] if types else ())]
     return f"Stored, not simulated: {'; '.join(owners)}." if owners else ""
 
 

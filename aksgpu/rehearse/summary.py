@@ -52,7 +52,8 @@ def show(
     cost = _cost(stage.cloud, planned)
     console.print()
     console.print(inventory.as_table(f"The stack {stack} on the rehearsal cloud", rows))
-    if not_simulated := stored_only.in_words(status_of(stage.cloud.home).clusters):
+    status = status_of(stage.cloud.home)
+    if not_simulated := stored_only.in_words(status.clusters, status.stored_types):
         console.print(Text(not_simulated), soft_wrap=True)
     console.print()
     has_problem = checked.verdict.is_problem

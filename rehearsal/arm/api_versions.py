@@ -9,6 +9,8 @@ from catalogue import regions
 from catalogue.today import today
 from rehearsal.arm import errors
 
+# The provider of features has the names of others in its paths.
+_PROVIDERS = re.compile("(?<!microsoft.features)/providers/", re.IGNORECASE)
 _FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?")
 # The day of the tables. Newer versions than their last entry are accepted, up to this day or today.
 AS_OF = date(2026, 11, 22)
@@ -84,7 +86,8 @@ def refuse_unknown(path: str, version: str, location: str) -> None:
 
 def _type_at(path: str) -> tuple[str, list[str]]:
     """Returns the namespace and the type of a path, the type split as in `locations/usages`."""
-    inside = path.partition("/providers/")[2]
+    # A resource can be in the scope of another one.
+    inside = _PROVIDERS.split(path)[-1] if _PROVIDERS.search(path) else ""
     namespace, *segments = inside.split("/")
     # Resource Manager serves requests about a provider itself.
     if "/" not in inside or segments[0].lower() in ("register", "unregister"):

@@ -134,6 +134,21 @@ NO_RESOURCE = _arm(
     "404 ResourceNotFound: The Resource '{type}/{name}' under resource group '{group}' was not "
     "found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"
 )
+NO_PARENT = _arm(
+    "404 ParentResourceNotFound: Failed to perform 'write' on resource(s) of type '{type}', because"
+    " the parent resource '{parent}' could not be found."
+)
+# In public logs of Azure/azure-cli#31837.
+NO_IDENTITY = _arm(
+    "400 FailedIdentityOperation: Identity operation for resource '{resource}' failed with error "
+    "'Failed to perform resource identity operation. Status: 'BadRequest'. Response: '{{\"error\": "
+    '{{"code":"BadRequest","message":"Resource \'{identity}\' was not found."}}}}\'.\'.'
+)
+# In public logs of sassoftware/viya4-iac-azure#163.
+NO_SUBNET = _aks(
+    "400 SubnetNotFound: Could not find subnet {name} in vnet {network} from resource group {group}"
+    " of subscription {subscription}."
+)
 NO_OPERATION = _arm("404 NotFound: The operation '{name}' could not be found.")
 CHANGED_SINCE = _arm(
     "412 PreconditionFailed: The condition '{header}: {value}' does not hold: the resource's etag "

@@ -11,7 +11,14 @@ from rehearsal.arm import api_versions, bodies, errors, operations
 from rehearsal.arm.aks import actions, answers, clusters, machines, pools, upgrades, versions
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
-from rehearsal.arm.resources import contents, groups, registrations, reservations, subscriptions
+from rehearsal.arm.resources import (
+    contents,
+    groups,
+    registrations,
+    reservations,
+    stored,
+    subscriptions,
+)
 from rehearsal.arm.tokens import Issuer
 
 OF_AKS = re.compile(r"/providers/Microsoft\.ContainerService/", re.IGNORECASE)
@@ -63,7 +70,11 @@ class Front:
             if inside[1].lower() != backend.principal.subscription:
                 raise errors.ArmError(errors.NO_SUBSCRIPTION, subscription=inside[1])
             routes, below = ROUTES, inside[2] or ""
-        route, names = match(routes, http_request.method, below)
+        method = http_request.method
+        found = match(routes, method, below) or (inside and stored.route(method, below))
+        if not found:
+            raise errors.ArmError(errors.NOT_REHEARSED, what=f"{method} {below or '/'}")
+        route, names = found
         request = Request(
             backend=backend,
             http=http_request,

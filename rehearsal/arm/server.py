@@ -174,10 +174,11 @@ async def _overview(
     script: WatchedFile[OfferScript],
     _: web.Request,
 ) -> web.Response:
-    """Responds with what `aksgpu status` shows: clusters, and complaints about scripts."""
+    """Responds with what `aksgpu status` shows: what there is, and complaints about scripts."""
     script.read()
     complaints = [text for text in (faults.complaint(), script.complaint) if text]
-    return web.json_response({"clusters": control_planes.overview(), "complaints": complaints})
+    overview = {**control_planes.overview(), "complaints": complaints}
+    return web.json_response(overview)
 
 
 def _refuse_host(request: web.Request) -> None:

@@ -12,6 +12,7 @@ from rehearsal.arm.compute.quota import Account, surge
 from rehearsal.arm.compute.usages import ALLOCATED
 from rehearsal.arm.offers import Offer, Offers, known_sizes
 from rehearsal.arm.request import Json, Request
+from rehearsal.arm.resources import stored
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Era
 
@@ -43,6 +44,7 @@ def admit(
     account = Account(request.store, offers, cluster.location)
     failure = None
     for pool, version in pools:
+        _require_subnets(request, pool)
         _version(request, cluster, pool, version)
         before = account.nodes(pool)
         offer = offers.find(str(pool.properties["vmSize"]), pool.location)
@@ -58,6 +60,28 @@ def admit(
             pool.body[ALLOCATED] = before or 0
         failure = failure or missed
     return failure
+
+
+def require_identities(request: Request, cluster: str, body: Json) -> None:
+    """Refuses a cluster with an identity that does not exist."""
+    identity = body.get("identity") or {}
+    for each in identity.get("userAssignedIdentities") or ():
+        if stored.is_missing(request, each):
+            raise errors.ArmError(errors.NO_IDENTITY, resource=cluster, identity=each)
+
+
+def _require_subnets(request: Request, pool: Resource) -> None:
+    for name in ("vnetSubnetID", "podSubnetID"):
+        subnet = str(pool.properties.get(name) or "")
+        if stored.is_missing(request, subnet):
+            parts = subnet.split("/")
+            words = {
+                "name": parts[-1],
+                "network": "".join(parts[-3:-2]),
+                "group": "".join(parts[4:5]),
+                "subscription": request.backend.principal.subscription,
+            }
+            raise errors.ArmError(errors.NO_SUBNET, **words)
 
 
 def choose_size(request: Request, location: str) -> str:

@@ -21,7 +21,7 @@ from rehearsal.arm.aks import (
     versions,
 )
 from rehearsal.arm.request import Answer, Json, Request, Route
-from rehearsal.arm.resources import groups, tags
+from rehearsal.arm.resources import groups, stored, tags
 from rehearsal.arm.state import Resource, Store
 
 NAMESPACE = "Microsoft.ContainerService"
@@ -77,6 +77,7 @@ def put(request: Request) -> Answer:
         "properties": after,
     }
     refusals.judge(cluster_refusals.ON_RESULT, replace(case, values=filled))
+    admission.require_identities(request, _id(request), body)
     _admit_version(request, name, location, before, after)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "", properties)
@@ -273,7 +274,7 @@ def _outbound_addresses(cluster: Resource, outbound: Json, count: int) -> list[J
         f"/subscriptions/{subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"
     )
     place = f"{group}/providers/Microsoft.Network/publicIPAddresses"
-    names = [_made_from(cluster.id, f"address {number}") for number in range(count)]
+    names = [stored.guid(cluster.id, f"address {number}") for number in range(count)]
     return [{"id": f"{place}/{name}"} for name in names]
 
 
@@ -304,10 +305,7 @@ def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
         identity["tenantId"] = request.backend.principal.directory
     elif requested.get("userAssignedIdentities"):
         identity["userAssignedIdentities"] = {
-            name: {
-                "clientId": _made_from(name, "client"),
-                "principalId": _made_from(name, "object"),
-            }
+            name: {made: stored.guid(name, made) for made in ("clientId", "principalId")}
             for name in requested["userAssignedIdentities"]
         }
     return identity
@@ -330,14 +328,10 @@ def _kubelet_identity(request: Request, cluster: Resource) -> Json:
     return {
         "kubeletidentity": {
             "resourceId": identity,
-            "clientId": _made_from(identity, "client"),
-            "objectId": _made_from(identity, "object"),
+            "clientId": stored.guid(identity, "clientId"),
+            "objectId": stored.guid(identity, "principalId"),
         }
     }
-
-
-def _made_from(name: str, purpose: str) -> str:
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{purpose} {name.lower()}"))
 
 
 PATH = pools.CLUSTER

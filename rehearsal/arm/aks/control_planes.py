@@ -12,7 +12,7 @@ from rehearsal.arm.aks import admission, clusters, pools, sign_in, unplayed
 from rehearsal.arm.compute.usages import ALLOCATED
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Json
-from rehearsal.arm.resources import groups
+from rehearsal.arm.resources import groups, stored
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import (
     DRAIN_MINUTES,
@@ -207,14 +207,15 @@ class FleetControlPlanes:
     def _fail(self, operation: str, refusal: Refusal) -> None:
         operations.fail_when_due(self._store, operation, asdict(refusal))
 
-    def overview(self) -> list[Json]:
-        """Returns the clusters with their pools and health, for `aksgpu status`."""
+    def overview(self) -> Json:
+        """Returns the clusters with their pools and health, and the types that are stored only."""
         states = self.fleet.health() if self.fleet else ()
         health = {(state.group, state.name): state for state in states}
-        return [
+        shown = [
             self._overview(cluster, health.get((cluster.id.split("/")[4], cluster.name)))
             for cluster in self._store.of_type(clusters.TYPE)
         ]
+        return {"clusters": shown, "storedTypes": stored.told(self._store)}
 
     def _overview(self, cluster: Resource, health: Health | None) -> Json:
         inside = pools.cluster_pools(self._store, cluster)

@@ -12,6 +12,7 @@ from catalogue import regions
 from catalogue.regions import plain
 from rehearsal.arm import api_versions, errors
 from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resources import stored
 from rehearsal.arm.state import Registration, Store
 
 FEATURE_SECONDS = 10.0
@@ -23,7 +24,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
 }
 # Providers are registered from the start, as in a subscription in use. Only the types that the
-# rehearsal has are listed.
+# rehearsal plays are listed; of the other providers it stores what is sent.
 PROVIDERS: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute": (
         "capacityReservationGroups",
@@ -39,10 +40,8 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
         "locations/operations",
     ),
     "Microsoft.Features": ("features", "providers"),
-    "Microsoft.ManagedIdentity": (),
-    "Microsoft.Network": (),
     "Microsoft.Resources": ("locations", "resourceGroups", "resources", "subscriptions"),
-    "Microsoft.Storage": (),
+    **dict.fromkeys(stored.PROVIDERS, ()),
 }
 CAPABILITIES = {
     "capacityReservationGroups": "SupportsTags, SupportsLocation",

@@ -124,7 +124,7 @@ def test_a_dead_control_plane_is_reported_and_restarted(
     """Somebody had to find the server's process and to end it by hand."""
     dead = {"name": "c", "group": "g", "controlPlane": "failed", "reason": "etcd ended"}
     status_before = cloud.status_of(running.home)
-    failed = cloud.Status("running", status_before.pid, status_before.record, [dead], 1, [])
+    failed = cloud.Status("running", status_before.pid, status_before.record, [dead], 1, [], [])
     monkeypatch.setattr(governing, "status_of", lambda _: failed)
     assert status(code=1)["cause"] == "cluster-down"
     assert "failed: etcd ended" in printed_by(

@@ -27,7 +27,9 @@ MISSING = Finding(Cause.NODES_MISSING, "pool gpu: the pool has no nodes", "start
 def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr("aksgpu.rehearse.inventory.resources", lambda *_: [])
     monkeypatch.setattr(summary, "_cost", lambda *_: "1 USD an hour")
-    monkeypatch.setattr(summary, "status_of", lambda _: SimpleNamespace(clusters=CLUSTERS))
+    monkeypatch.setattr(
+        summary, "status_of", lambda _: SimpleNamespace(clusters=CLUSTERS, stored_types=[])
+    )
     monkeypatch.setattr(
         summary, "of_resources", lambda *_: SimpleNamespace(kubeconfig=None, environment={})
     )

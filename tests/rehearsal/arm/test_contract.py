@@ -34,9 +34,9 @@ def test_the_subscription_is_listed_with_its_tenant(azure: Any) -> None:
 def test_an_unsupported_request_does_not_answer_404(azure: Any, cluster: str) -> None:
     """A 404 reads as if the cluster were gone, and clients take it for that."""
     for method, path in (
-        ("GET", f"{cluster}/maintenanceConfigurations"),
+        ("GET", f"{cluster}/accessProfiles/clusterUser"),
         ("PATCH", f"{cluster}/agentPools/system"),
-        ("GET", "/providers/Microsoft.Network/virtualNetworks"),
+        ("GET", "/providers/Microsoft.Network/locations/eastus/usages"),
     ):
         reply = azure.call(method, path + V, None if method == "GET" else {})
         assert (reply.status, reply.body["error"]["code"]) == (501, "NotImplemented")

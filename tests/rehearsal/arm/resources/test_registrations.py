@@ -67,7 +67,7 @@ def test_a_registered_provider_answers_registered_at_once(azure: Any) -> None:
     ("path", "words"),
     [
         (f"{FEATURES}/NoSuchPreview", "the feature Microsoft.ContainerService/NoSuchPreview"),
-        ("/providers/Microsoft.Insights", "the resource provider Microsoft.Insights"),
+        ("/providers/Microsoft.Maps", "the resource provider Microsoft.Maps"),
         (FEATURES.replace("ContainerService", "Web"), "the resource provider Microsoft.Web"),
     ],
 )

@@ -1,0 +1,335 @@
+"""All other types of Azure: stored, not simulated. What was sent comes back, and nothing else acts.
+
+Their tables are in stored.toml.
+"""
+
+import re
+import tomllib
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from catalogue import regions
+from catalogue.regions import plain
+from rehearsal.arm import bodies, errors
+from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resources import groups, tags
+from rehearsal.arm.state import Resource, Store
+
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PROVIDERS: tuple[str, ...] = tuple(_TABLES["providers"])
+_LOWER = {path.lower(): made for path, made in _TABLES["made"].items()}
+_INLINE = {path.lower(): names for path, names in _TABLES["inline"].items()}
+_NOT_STORED = frozenset(map(str.lower, _TABLES["not_stored"]))
+_AKS = "microsoft.containerservice"
+_OF_AKS = frozenset(map(str.lower, _TABLES["of_aks"]))
+_ROLE, _ASSIGNMENT = (
+    f"Microsoft.Authorization/{name}" for name in ("roleDefinitions", "roleAssignments")
+)
+# The envelope of every type; the rest of a body is the type's own.
+_TYPES = {
+    "Resource": {
+        "location": "string",
+        "tags": "map of string",
+        "properties": "map of anything",
+        "identity": "map of anything",
+    }
+}
+# A resource can be in the scope of another one.
+_PATH = re.compile(
+    r"(?P<scope>(/resourceGroups/(?P<group>[^/]+)(/providers/.+)?)?)"
+    r"/providers/(?P<inside>[^/]+(/[^/]+)+)",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"(\w+) eq '([^']*)'", re.IGNORECASE)
+
+
+def route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
+    """Returns the route of a request for a type that is stored, and the names in its path."""
+    found = _PATH.fullmatch(path)
+    if found is None or not _is_stored(kind := _kind(inside := found["inside"])):
+        return None
+    _, *segments = inside.split("/")
+    handlers = _OF_LISTS if len(segments) % 2 else _OF_RESOURCES
+    if kind.lower() == _ROLE.lower():
+        handlers = _OF_ROLES
+    if method not in handlers:
+        return None
+    return Route(method, path, handlers[method]), found.groupdict("")
+
+
+def _is_stored(kind: str) -> bool:
+    namespace, _, inside = kind.lower().partition("/")
+    if namespace == _AKS:
+        return inside in _OF_AKS
+    own = (namespace, f"{namespace}/{inside.partition('/')[0]}")
+    return "." in namespace and not inside.startswith("locations") and not _NOT_STORED & {*own}
+
+
+def told(store: Store) -> list[str]:
+    """Returns the types of the resources that are stored only, each once."""
+    kinds = (row["type"] for row in store.rows("SELECT DISTINCT type FROM resources"))
+    return sorted(kind for kind in kinds if kind not in _PLAYED and _is_stored(kind))
+
+
+# Types with services of their own, in namespaces of which other types are stored.
+_PLAYED = frozenset(
+    f"Microsoft.Compute/capacityReservationGroups{inside}"
+    for inside in ("", "/capacityReservations")
+)
+
+
+def is_missing(request: Request, identifier: str) -> bool:
+    """Whether a resource of this subscription does not exist. Others cannot be looked up."""
+    is_of_this = identifier.lower().startswith(f"{request.subscription}/".lower())
+    return is_of_this and request.store.find(identifier.rstrip("/")) is None
+
+
+def put(request: Request) -> Answer:
+    parent, identifier = _parent(request), _id(request)
+    present = request.store.find(identifier)
+    request.check_etag(present)
+    body = _read(request)
+    location = _location(request, body, present)
+    resource = present or Resource(
+        identifier, _kind(request.names["inside"]), parent, location, {}, "Succeeded"
+    )
+    _write(request, resource, body)
+    return Answer(200 if present else 201, _shown(request, resource))
+
+
+def patch(request: Request) -> Answer:
+    _parent(request)
+    resource, body = _existing(request), _read(request)
+    request.check_etag(resource)
+    body.pop("location", None)
+    inside = {**_with_inline(request, resource), **body.get("properties", {})}
+    _write(request, resource, {**resource.body, **body, "properties": inside})
+    return Answer(200, _shown(request, resource))
+
+
+def get(request: Request) -> Answer:
+    _at_group(request)
+    return Answer(200, _shown(request, _existing(request)))
+
+
+def head(request: Request) -> Answer:
+    return Answer(204 if request.store.find(_id(request)) else 404)
+
+
+def delete(request: Request) -> Answer:
+    _at_group(request)
+    resource = request.store.find(_id(request))
+    if resource is None:
+        return Answer(204)
+    request.check_etag(resource)
+    for inner in request.store.within(resource.id):
+        request.store.remove(inner)
+    return Answer(200)
+
+
+def list_all(request: Request) -> Answer:
+    """Lists the resources of a type within a scope: a resource, a group or the subscription."""
+    _at_group(request)
+    kind = _kind(request.names["inside"]).lower()
+    # The parent of a list of children is in its path.
+    above = (
+        _parent(request)
+        if kind.count("/") > 1
+        else f"{request.subscription}{request.names['scope']}"
+    )
+    conditions = dict(_CONDITION.findall(request.http.query.get("$filter") or ""))
+    found = [
+        _shown(request, each)
+        for each in request.store.within(above)
+        if each.type.lower() == kind
+        and all(_is(each.properties.get(name), value) for name, value in conditions.items())
+    ]
+    return request.page(found, dict)
+
+
+def list_roles(request: Request) -> Answer:
+    """Returns the built-in roles, the one with a name in the path, or the one in the filter."""
+    *_, last = request.names["inside"].split("/")
+    conditions = dict(_CONDITION.findall(request.http.query.get("$filter") or ""))
+    wanted = conditions.get("roleName")
+    roles = [
+        {
+            "id": f"{request.subscription}/providers/{_ROLE}/{name}",
+            "name": name,
+            "type": _ROLE,
+            "properties": {"roleName": title, "type": "BuiltInRole", "assignableScopes": ["/"]},
+        }
+        for title, name in _TABLES["roles"].items()
+        if wanted is None or _is(title, wanted)
+    ]
+    if last.lower() == "roledefinitions":
+        return request.page(roles, dict)
+    for role in roles:
+        if _is(role["name"], last):
+            return Answer(200, role)
+    raise errors.ArmError(errors.NOT_REHEARSED, what=f"the role {last}")
+
+
+def _is(value: Any, wanted: str) -> bool:
+    return isinstance(value, str) and value.lower() == wanted.lower()
+
+
+def _kind(inside: str) -> str:
+    """Returns the type of what is behind `/providers/` in a path."""
+    namespace, *segments = inside.split("/")
+    return "/".join([namespace, *segments[::2]])
+
+
+def _id(request: Request) -> str:
+    return f"{request.subscription}{request.names['scope']}/providers/{request.names['inside']}"
+
+
+def _at_group(request: Request) -> None:
+    if request.names["group"]:
+        groups.existing(request)
+
+
+def _parent(request: Request) -> str:
+    """Returns the id above a resource in the path; refuses one that is not there, or going."""
+    if request.names["group"]:
+        groups.open_to_change(request)
+    namespace, *segments = request.names["inside"].split("/")
+    scope = f"{request.subscription}{request.names['scope']}"
+    above = segments[: (len(segments) - 1) // 2 * 2]
+    identifier = f"{scope}/providers/{'/'.join([namespace, *above])}" if above else scope
+    if (
+        identifier.lower() != request.subscription.lower()
+        and request.store.find(identifier) is None
+    ):
+        kind = _kind(request.names["inside"])
+        raise errors.ArmError(errors.NO_PARENT, type=kind, parent=identifier.rpartition("/")[2])
+    return identifier
+
+
+def _existing(request: Request) -> Resource:
+    found = request.store.find(_id(request))
+    if found is None:
+        kind, name = _kind(request.names["inside"]), _id(request).rpartition("/")[2]
+        words = {"type": kind, "name": name, "group": request.names["group"]}
+        raise errors.ArmError(errors.NO_RESOURCE, **words)
+    return found
+
+
+def _read(request: Request) -> Json:
+    reader = bodies.Reader(_TYPES, bodies.of_resource_manager)
+    body: Json = reader.read("Resource", request.body)
+    tags.admit(body.get("tags"))
+    return body
+
+
+def _location(request: Request, body: Json, present: Resource | None) -> str:
+    location = plain(body.get("location") or "")
+    if location and location != "global" and location not in regions.regions():
+        kind = _kind(request.names["inside"])
+        raise errors.ArmError(errors.NO_LOCATION_HERE, location=body["location"], type=kind)
+    if present is not None and not location:
+        return present.location
+    groups.refuse_move(present, location, errors.RESOURCE_MOVED)
+    return location
+
+
+def _write(request: Request, resource: Resource, body: Json) -> None:
+    """Stores a resource, and the items of its lists that are resources of their own."""
+    made = {"id", "name", "type", "location", "etag"}
+    resource.body = {name: value for name, value in body.items() if name not in made}
+    properties = resource.body["properties"] = dict(body.get("properties") or {})
+    if resource.type.lower() == _ASSIGNMENT.lower():
+        properties["scope"] = f"{request.subscription}{request.names['scope']}"
+    for name in _INLINE.get(resource.type.lower(), ()):
+        # A list that is left out stays as it is.
+        if (items := properties.pop(name, None)) is not None:
+            _write_items(request, resource, name, items)
+    request.store.write(resource)
+
+
+def _write_items(request: Request, owner: Resource, name: str, items: Any) -> None:
+    kind = f"{owner.type}/{name}"
+    if not isinstance(items, list) or not all(map(_has_name, items)):
+        reason = f"'properties.{name}' is a list of objects with names"
+        raise errors.ArmError(errors.BAD_CONTENT, reason=reason)
+    named = {item["name"].lower() for item in items}
+    for each in request.store.children(owner.id, kind):
+        if each.name.lower() not in named:
+            request.store.remove(each)
+    for item in items:
+        identifier = f"{owner.id}/{name}/{item['name']}"
+        present = request.store.find(identifier)
+        inner = present or Resource(identifier, kind, owner.id, owner.location, {}, "Succeeded")
+        _write(request, inner, item)
+
+
+def _has_name(item: Any) -> bool:
+    is_named = isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"]
+    return bool(is_named) and isinstance(item.get("properties") or {}, dict)
+
+
+def _shown(request: Request, resource: Resource) -> Json:
+    names = {
+        "name": resource.name,
+        "lower": resource.name.lower(),
+        "tenant": request.backend.principal.directory,
+    }
+    made = _filled(_LOWER.get(resource.type.lower(), {}), names, resource.id)
+    shown: Json = {
+        "id": resource.id,
+        "name": resource.name,
+        "type": resource.type,
+        **(
+            {"location": resource.location}
+            if resource.location and resource.type.count("/") == 1
+            else {}
+        ),
+        "etag": resource.etag,
+        **resource.body,
+        "properties": {
+            **_with_inline(request, resource),
+            **made,
+            "provisioningState": resource.state,
+        },
+    }
+    identity = resource.body.get("identity") or {}
+    if "systemassigned" in str(identity.get("type")).lower():
+        own = {"principalId": "{guid}", "tenantId": "{tenant}"}
+        shown["identity"] = {**identity, **_filled(own, names, resource.id)}
+    return shown
+
+
+def _with_inline(request: Request, resource: Resource) -> Json:
+    lists = _INLINE.get(resource.type.lower(), ())
+    items = {
+        name: [
+            _shown(request, each)
+            for each in request.store.children(resource.id, f"{resource.type}/{name}")
+        ]
+        for name in lists
+    }
+    return {**resource.properties, **items}
+
+
+def _filled(made: Json, names: Json, identifier: str) -> Json:
+    return dict(_each_filled(made, names, identifier))
+
+
+def _each_filled(made: Json, names: Json, identifier: str) -> Iterator[tuple[str, Any]]:
+    for name, value in made.items():
+        if isinstance(value, dict):
+            yield name, _filled(value, names, identifier)
+        else:
+            yield name, value.format(guid=guid(identifier, name), **names)
+
+
+def guid(identifier: str, name: str) -> str:
+    """Returns what Azure makes up for a property of a resource; it never changes."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{identifier.lower()} {name}"))
+
+
+_OF_RESOURCES = {"PUT": put, "PATCH": patch, "GET": get, "HEAD": head, "DELETE": delete}
+_OF_LISTS = {"GET": list_all}
+_OF_ROLES = {"GET": list_roles}
