@@ -21,6 +21,7 @@ _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="
 PROVIDERS: tuple[str, ...] = tuple(_TABLES["providers"])
 _LOWER = {path.lower(): made for path, made in _TABLES["made"].items()}
 _INLINE = {path.lower(): names for path, names in _TABLES["inline"].items()}
+_NEVER_201 = frozenset(map(str.lower, _TABLES["never_201"]))
 _NOT_STORED = frozenset(map(str.lower, _TABLES["not_stored"]))
 _AKS = "microsoft.containerservice"
 _OF_AKS = frozenset(map(str.lower, _TABLES["of_aks"]))
@@ -54,6 +55,8 @@ def route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
     handlers = _OF_LISTS if len(segments) % 2 else _OF_RESOURCES
     if kind.lower() == _ROLE.lower():
         handlers = _OF_ROLES
+    if segments[-1].lower() == "checknameavailability":
+        handlers = _OF_NAMES
     if method not in handlers:
         return None
     return Route(method, path, handlers[method]), found.groupdict("")
@@ -96,7 +99,8 @@ def put(request: Request) -> Answer:
         identifier, _kind(request.names["inside"]), parent, location, {}, "Succeeded"
     )
     _write(request, resource, body)
-    return Answer(200 if present else 201, _shown(request, resource))
+    is_created = present is None and resource.type.lower() not in _NEVER_201
+    return Answer(201 if is_created else 200, _shown(request, resource))
 
 
 def patch(request: Request) -> Answer:
@@ -149,6 +153,16 @@ def list_all(request: Request) -> Answer:
     return request.page(found, dict)
 
 
+def check_name(request: Request) -> Answer:
+    """Tells whether nothing in the rehearsal has a name that is one of its kind in all of Azure."""
+    name, kind = (str(request.body.get(key) or "") for key in ("name", "type"))
+    is_taken = any(
+        _is(each.type, kind) and _is(each.name, name)
+        for each in request.store.within(request.subscription)
+    )
+    return Answer(200, {"nameAvailable": not is_taken})
+
+
 def list_roles(request: Request) -> Answer:
     """Returns the built-in roles, the one with a name in the path, or the one in the filter."""
     *_, last = request.names["inside"].split("/")
@@ -198,6 +212,8 @@ def _parent(request: Request) -> str:
     namespace, *segments = request.names["inside"].split("/")
     scope = f"{request.subscription}{request.names['scope']}"
     above = segments[: (len(segments) - 1) // 2 * 2]
+    # Such as the blob service of a storage account, which is there from the start.
+    above = above[:-2] if above[-1:] == ["default"] else above
     identifier = f"{scope}/providers/{'/'.join([namespace, *above])}" if above else scope
     if (
         identifier.lower() != request.subscription.lower()
@@ -333,3 +349,4 @@ def guid(identifier: str, name: str) -> str:
 _OF_RESOURCES = {"PUT": put, "PATCH": patch, "GET": get, "HEAD": head, "DELETE": delete}
 _OF_LISTS = {"GET": list_all}
 _OF_ROLES = {"GET": list_roles}
+_OF_NAMES = {"POST": check_name}

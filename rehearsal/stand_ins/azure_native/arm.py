@@ -1,6 +1,7 @@
 """The stand-in's requests to the rehearsal's ARM server, with azure-native's error messages."""
 
 import json
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -83,17 +84,26 @@ async def _user_credentials(arm: Arm, inputs: Mapping[str, Any]) -> dict[str, An
     return dict(answer.content)
 
 
-FUNCTIONS: Mapping[str, Function] = MappingProxyType(
+async def _client_config(arm: Arm, _: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns who is signed in. In the rehearsal the tenant is that of its subscription."""
+    subscription = await arm.look(f"/subscriptions/{arm.subscription}", "2022-12-01")
+    client = os.environ.get("ARM_CLIENT_ID", "")
+    names = {"clientId": client, "objectId": client, "subscriptionId": arm.subscription}
+    return names | {"tenantId": subscription["tenantId"]}
+
+
+def function_of(token: str) -> Function | None:
+    """Returns a function of azure-native; `getSubnet` reads a Subnet."""
+    if token in _FUNCTIONS:
+        return _FUNCTIONS[token]
+    package, _, name = token.rpartition(":")
+    resource = f"{package}:{name.removeprefix('get')}"
+    return _getter(TYPES[resource]) if name.startswith("get") and resource in TYPES else None
+
+
+_FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
-        "azure-native:containerservice:getAgentPool": _getter(
-            TYPES["azure-native:containerservice:AgentPool"]
-        ),
-        "azure-native:containerservice:getManagedCluster": _getter(
-            TYPES["azure-native:containerservice:ManagedCluster"]
-        ),
+        "azure-native:authorization:getClientConfig": _client_config,
         "azure-native:containerservice:listManagedClusterUserCredentials": _user_credentials,
-        "azure-native:resources:getResourceGroup": _getter(
-            TYPES["azure-native:resources:ResourceGroup"]
-        ),
     }
 )

@@ -1,22 +1,37 @@
 """The resource types of the stand-in.
 
-To add a type, add an entry to TYPES; its properties come from azure-native's own SDK.
+To add a type, add a row to native_types.csv; its properties come from azure-native's own SDK. A row
+has the API version that the SDK's documentation names, the path (`G` stands for the providers in a
+resource group), and what a specification of Azure has otherwise than most: names that are `inside`
+its `properties`, objects in lists that have `properties` of their own, and what replaces it.
 """
 
+import csv
 import inspect
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pulumi import _types as sdk_types
 from pulumi_azure_native import containerservice, resources
 
-from provider_kit.arm_types import ArmType
+from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import ListOf, Members, ObjectOf, Shape, shape_of
 
 API_VERSION = "azureApiVersion"
+# What ARM has beside `properties`, in nearly all types.
+OUTSIDE = frozenset(
+    ["etag", "extendedLocation", "id", "identity", "kind", "location", "managedBy", "name", "plan"]
+    + ["properties", "sku", "tags", "type", "zones"]
+)
+_STANDALONE = "also available as standalone resources"
+# A resource that extends another one has that one's ID in front.
+_SCOPE = re.compile(r"/\{(\w+)\}/providers/")
 
 
 def _members_of(hint: Any) -> Members:
@@ -54,7 +69,10 @@ class NativeType(ArmType):
     args: type
     resource: type
     api_version: str
-    envelope: Collection[str] = ()
+    # Beside `properties` in ARM, in objects of lists as well.
+    envelope: frozenset[str] = frozenset()
+    # The objects that have `properties` of their own, by path; `[]` stands for any list item.
+    nested: frozenset[str] = frozenset()
     # The names in azure-native's table of replacements for the type. They apply to properties at
     # the top level and one level below, in any object.
     force_new: frozenset[str] = frozenset()
@@ -72,11 +90,69 @@ class NativeType(ArmType):
         hints = sdk_types.resource_types(self.resource)
         return {name: shape_of(hint, _members_of) for name, hint in hints.items()}
 
+    @property
+    def own_name(self) -> str:
+        """The input that names the resource itself."""
+        return self.path_names[-1]
+
+    def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
+        if scope := _SCOPE.match(self.path):
+            whole = {**inputs, scope[1]: str(inputs[scope[1]]).strip("/")}
+            return self.path.format_map(whole)
+        return super().resource_id(subscription, inputs)
+
+    def names_in(self, resource_id: str) -> dict[str, str]:
+        if scope := _SCOPE.match(self.path):
+            above, _, name = resource_id.rpartition("/")
+            return {scope[1]: above.rpartition("/providers/")[0], self.own_name: name}
+        return super().names_in(resource_id)
+
+    def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        names = {*self.not_sent, *self.path_names}
+        inputs = {name: value for name, value in inputs.items() if name not in names}
+        return super().body(_turned(inputs, self.nested, self._into_properties))
+
+    def _into_properties(self, item: Mapping[str, Any], walk: Callable[[Any], Any]) -> Any:
+        flat_item = walk(item)
+        outside = {name: value for name, value in flat_item.items() if name in OUTSIDE}
+        inside = {name: value for name, value in flat_item.items() if name not in OUTSIDE}
+        return {**outside, "properties": inside} if inside else outside
+
+    def flattened(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns ARM's properties on one level, in objects of lists as well."""
+        whole = dict(answer) if "properties" in self.outputs else flat(answer)
+        turned: dict[str, Any] = _turned(whole, self.nested, lambda item, walk: walk(flat(item)))
+        return turned
+
+    @cached_property
+    def standalone(self) -> frozenset[str]:
+        """Returns the lists whose items can be resources of their own, as the SDK documents."""
+        names = sdk_types.input_type_py_to_pulumi_names(self.args)
+        texts = {wire: getattr(self.args, name).__doc__ or "" for name, wire in names.items()}
+        return frozenset(name for name, text in texts.items() if _STANDALONE in text)
+
     @cached_property
     def replacing(self) -> frozenset[str]:
         """Returns the paths whose change replaces the resource; `[]` stands for any list item."""
         forced = (path for name, path in _two_levels(self.inputs) if name in self.force_new)
         return frozenset(self.path_names).union(forced)
+
+
+def _turned(value: Any, paths: frozenset[str], turn: Callable[..., Any], path: str = "") -> Any:
+    """Returns a value in which the objects at some paths are turned, from the outside inwards."""
+
+    def walk(item: Any) -> Any:
+        return {
+            name: _turned(inner, paths, turn, f"{path}.{name}" if path else name)
+            for name, inner in item.items()
+        }
+
+    match value:
+        case Mapping():
+            return turn(value, walk) if path in paths else walk(value)
+        case list():
+            return [_turned(item, paths, turn, f"{path}[]") for item in value]
+    return value
 
 
 def _two_levels(fields: Mapping[str, Shape]) -> Iterator[tuple[str, str]]:
@@ -93,14 +169,14 @@ _CONTAINER_SERVICE = "2025-09-01"
 _GROUP = "/resourceGroups/{resourceGroupName}"
 _CLUSTER = f"{_GROUP}/providers/Microsoft.ContainerService/managedClusters/{{resourceName}}"
 
-TYPES: Mapping[str, NativeType] = MappingProxyType(
+_SIMULATED = MappingProxyType(
     {
         "azure-native:resources:ResourceGroup": NativeType(
             name="ResourceGroup",
             args=resources.ResourceGroupArgs,
             resource=resources.ResourceGroup,
             path=_GROUP,
-            api_version="2025-04-01",
+            api_version="2024-03-01",
             envelope=frozenset({"location", "managedBy", "tags"}),
             force_new=frozenset({"location"}),
         ),
@@ -149,3 +225,58 @@ TYPES: Mapping[str, NativeType] = MappingProxyType(
         ),
     }
 )
+
+
+class _Types(Mapping[str, NativeType]):
+    """All types by token. The SDK's module of a type is imported when it is used."""
+
+    def __init__(self, rows: Mapping[str, Mapping[str, str]]) -> None:
+        self._rows = rows
+        self._made = dict(_SIMULATED)
+
+    def __getitem__(self, token: str) -> NativeType:
+        if token not in self._made:
+            self._made[token] = _of_row(self._rows[token])
+        return self._made[token]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**_SIMULATED, **self._rows})
+
+    def __len__(self) -> int:
+        return len({**_SIMULATED, **self._rows})
+
+    def __contains__(self, token: object) -> bool:
+        return token in _SIMULATED or token in self._rows
+
+
+def _of_row(row: Mapping[str, str]) -> NativeType:
+    module_name, _, name = row["type"].partition(":")
+    resource = getattr(import_module(f"pulumi_azure_native.{module_name}"), name)
+    module = import_module(resource.__module__)
+    # The other name is that of an object in a list.
+    args = getattr(module, f"{name}InitArgs", None) or getattr(module, f"{name}Args")
+    inside, nested, replacing = (
+        frozenset(row[column].split()) for column in ("inside", "nested", "replacing")
+    )
+    path = row["path"]
+    native_type = NativeType(
+        name=name,
+        args=args,
+        resource=resource,
+        path=f"{_GROUP}/providers{path[1:]}" if path.startswith("G/") else path,
+        api_version=row["api_version"],
+        envelope=OUTSIDE - inside,
+        nested=nested,
+        force_new=frozenset({"location", *replacing}),
+    )
+    has_identity = "identity" in native_type.inputs
+    lists = frozenset({("identity", "userAssignedIdentities")} if has_identity else ())
+    return replace(native_type, id_lists=lists)
+
+
+def _rows() -> dict[str, Mapping[str, str]]:
+    with Path(__file__).with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+        return {f"azure-native:{row['type']}": row for row in csv.DictReader(file)}
+
+
+TYPES: Mapping[str, NativeType] = _Types(_rows())

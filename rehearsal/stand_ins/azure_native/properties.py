@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from provider_kit.arm import Method
-from provider_kit.arm_types import flat
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from provider_kit.values import UNKNOWN
 from rehearsal.stand_ins.azure_native.native_types import API_VERSION, NativeType
@@ -40,7 +39,7 @@ def request(
 
 def outputs(native_type: NativeType, answer: Values) -> dict[str, Any]:
     """Returns the outputs: the part of ARM's response that the SDK has, on one level."""
-    whole = dict(answer) if "properties" in native_type.outputs else flat(answer)
+    whole = native_type.flattened(answer)
     for name in native_type.dashed.intersection(whole):
         whole[name] = {_camel_case(key): value for key, value in whole[name].items()}
     own = {"id": answer["id"]} if "id" in answer else {}
@@ -70,7 +69,16 @@ def refreshed(
     native_type: NativeType, inputs: Values, old_state: Values, new_state: Values
 ) -> dict[str, Any]:
     """Returns the inputs, with everything that changed in Azure since the state was written."""
-    old, new = projection(native_type, old_state), projection(native_type, new_state)
+    # What other resources of the program have put into its lists is not the program's here.
+    others = native_type.standalone.difference(inputs)
+    old, new = (
+        {
+            name: value
+            for name, value in projection(native_type, state).items()
+            if name not in others
+        }
+        for state in (old_state, new_state)
+    )
     return _members(inputs, old, new)
 
 

@@ -1,6 +1,8 @@
 """The provider: turns the engine's calls into requests to the rehearsal's ARM server."""
 
 import contextlib
+import secrets
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,11 +16,11 @@ from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
 from provider_kit.shapes import mistakes
-from provider_kit.values import plain_map, property_map, without_nulls
+from provider_kit.values import UNKNOWN, plain_map, property_map, without_nulls
 from rehearsal.stand_ins.azure_native.arm import (
-    FUNCTIONS,
     AcceptedError,
     NativeArm,
+    function_of,
     words,
     write,
 )
@@ -41,33 +43,64 @@ class AzureNative(HandlerProvider):
     def __init__(self) -> None:
         cancellation = Cancellation()
         self._arm = NativeArm(cancellation, words)
-        handlers = {token: NativeResource(known, self._arm) for token, known in TYPES.items()}
+        handlers = {token: NativeResource(token, self._arm) for token in TYPES}
         # azure-native shows no progress while it waits.
         super().__init__(handlers, cancellation, EngineLog(None))
+
+        # The setting for resources that do not say where they are.
+        self._location = ""
+
+    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
+        self._location = str(plain_map(request.args or {}).get("location") or "")
+        return await super().configure(request)
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         return self.checked(request, ())
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
+        self.handler(request.type)
+        native_type = TYPES[type_token(request.type)]
+        old, given = self.plain(request.old_inputs), self.plain(request.new_inputs)
+        defaults = {
+            **_name(native_type, request, old),
+            **await self._place(native_type, old, given),
+        }
+        given = {**defaults, **given}
+        request.new_inputs = property_map(given)
         answer = await super().check(request)
-        api_version = TYPES[type_token(request.type)].api_version
-        inputs = {API_VERSION: api_version} | self.plain(request.new_inputs)
+        inputs = {API_VERSION: native_type.api_version} | given
         return sdk.CheckResponse(inputs=property_map(inputs), failures=answer.failures)
 
     async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
-        if request.tok not in FUNCTIONS:
+        function = function_of(request.tok)
+        if function is None:
             raise self.unknown(f"the function {request.tok}")
         async with self._arm.failing(None):
-            answer = await self._cancellation.watch(
-                FUNCTIONS[request.tok](self._arm, plain_map(request.args))
-            )
+            answer = await self._cancellation.watch(function(self._arm, plain_map(request.args)))
         return sdk.InvokeResponse(property_map(answer))
 
     def unknown(self, what: str) -> ProviderError:
         return ProviderError(
             f"The rehearsal's stand-in for azure-native does not support {what}: docs/rehearsal.md "
-            "lists what it covers."
+            "lists what it covers. A type is a row of native_types.csv in "
+            "rehearsal/stand_ins/azure_native."
         )
+
+    async def _place(self, native_type: NativeType, old: Values, given: Values) -> Values:
+        """Returns the location of a resource that does not say where it is, as azure-native."""
+        group = given.get("resourceGroupName")
+        if "location" not in native_type.inputs or "location" in given:
+            return {}
+        if location := old.get("location") or self._location:
+            return {"location": location}
+        if group is UNKNOWN:
+            return {"location": UNKNOWN}
+        known = TYPES["azure-native:resources:ResourceGroup"]
+        if native_type is known or not isinstance(group, str):
+            return {}
+        path = known.resource_id(self._arm.subscription, {"resourceGroupName": group})
+        found = await self._arm.get(path, known.api_version, None)
+        return {"location": found["location"]} if found else {}
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
         """Returns plain values without nulls, which azure-native drops first."""
@@ -75,12 +108,27 @@ class AzureNative(HandlerProvider):
         return plain
 
 
+def _name(native_type: NativeType, request: sdk.CheckRequest, old: Values) -> Values:
+    """Returns the name that azure-native makes up for a resource: it stays once it is there."""
+    name = native_type.own_name
+    if name in old:
+        return {name: old[name]}
+    random = request.random_seed.hex() or secrets.token_hex(32)
+    if name == "roleAssignmentName":
+        return {name: str(uuid.UUID(random[:32], version=4))}
+    return {name: f"{request.name}{random[:8]}"}
+
+
 class NativeResource(Handler):
     """The handler of one resource type."""
 
-    def __init__(self, native_type: NativeType, arm: Arm) -> None:
-        self._type = native_type
+    def __init__(self, token: str, arm: Arm) -> None:
+        self._token = token
         self._arm = arm
+
+    @property
+    def _type(self) -> NativeType:
+        return TYPES[self._token]
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         sent = {name: value for name, value in inputs.items() if name != API_VERSION}
@@ -88,7 +136,7 @@ class NativeResource(Handler):
         yield from wrong
         for name in self._type.path_names:
             if name not in sent and name not in (mistake.path for mistake in wrong):
-                yield Mistake(name, "is required: the rehearsal does not generate names")
+                yield Mistake(name, "is required")
 
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
         return difference(self._type, old.inputs, old.outputs, inputs)

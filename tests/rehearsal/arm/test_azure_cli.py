@@ -12,6 +12,7 @@ import yaml
 from acceptance.azure_cli import ensure_azure_cli
 from acceptance.by_hand import sign_in
 from acceptance.steps import Way
+from aksgpu.running import ProgramError
 from engine import ensure_kubernetes
 from rehearsal import cloud
 from tests.faults import Faults
@@ -110,6 +111,64 @@ def test_az_prints_expected_output(way: Way, command: str) -> None:
         assert PRINTS[command] in output
     else:
         assert output == PRINTS[command]
+
+
+# What stands around a cluster: each command needs what the ones before have created.
+AROUND: dict[str, Any] = {
+    "az identity create -g gpus -n i --query name": "i",
+    "az network vnet create -g gpus -n v --address-prefixes 10.0.0.0/8 --query newVNet.name": "v",
+    "az network vnet subnet create -g gpus --vnet-name v -n s --address-prefixes 10.1.0.0/16 "
+    "--query name": "s",
+    "az network vnet subnet list -g gpus --vnet-name v --query [].name": ["s"],
+    "az network public-ip create -g gpus -n out --sku Standard --query publicIp.name": "out",
+    "az network nat gateway create -g gpus -n nat --public-ip-addresses out --query name": "nat",
+    "az network nsg create -g gpus -n rules --query NewNSG.name": "rules",
+    "az network private-dns zone create -g gpus -n corp.internal --query name": "corp.internal",
+    "az acr create -g gpus -n teamimages --sku Basic --query loginServer": "teamimages.azurecr.io",
+    "az acr show -g gpus -n teamimages --query sku.name": "Basic",
+    "az keyvault create -g gpus -n team-secrets --query properties.vaultUri": (
+        "https://team-secrets.vault.azure.net/"
+    ),
+    "az monitor log-analytics workspace create -g gpus -n logs --query name": "logs",
+    "az storage account create -g gpus -n teamlogs --query primaryEndpoints.blob": (
+        "https://teamlogs.blob.core.windows.net/"
+    ),
+    "az role assignment create --role AcrPull --assignee-object-id {principal} "
+    "--assignee-principal-type ServicePrincipal --scope {registry} --query scope": "{registry}",
+    "az role assignment list --scope {registry} --query [].principalId": ["{principal}"],
+    "az aks maintenanceconfiguration add -g gpus --cluster-name c -n default --weekday Monday "
+    "--start-hour 1 --query name": "default",
+    "az aks maintenanceconfiguration list -g gpus --cluster-name c --query [].name": ["default"],
+    "az resource list -g gpus --resource-type Microsoft.Network/virtualNetworks --query [].name": [
+        "v"
+    ],
+    "az acr delete -g gpus -n teamimages --yes": "",
+    "az acr list -g gpus --query [].name": [],
+}
+
+
+def test_what_stands_around_a_cluster_is_stored(way: Way) -> None:
+    """`az role assignment create` and all that AKS does not own ended in errors that misled."""
+    group = run(way, "az group show -n gpus --query id")
+    words = {"registry": f"{group}/providers/Microsoft.ContainerRegistry/registries/teamimages"}
+    differences = []
+    for command, expected in AROUND.items():
+        if "{principal}" in command or "{principal}" in str(expected):
+            words["principal"] = run(way, "az identity show -g gpus -n i --query principalId")
+        filled = json.loads(_filled(json.dumps(expected), words))
+        try:
+            printed = run(way, _filled(command, words))
+        except ProgramError as error:
+            printed = str(error)
+        if printed != filled:
+            differences.append(f"{command}: {printed}")
+    assert differences == []
+
+
+def _filled(text: str, words: dict[str, str]) -> str:
+    for name, word in words.items():
+        text = text.replace(f"{{{name}}}", word)
+    return text
 
 
 T4 = "--node-vm-size Standard_NC4as_T4_v3"

@@ -221,3 +221,11 @@ def test_tells_the_types_that_are_stored_only(arm: Arm) -> None:
         "Microsoft.Network/virtualNetworks",
         "Microsoft.Network/virtualNetworks/subnets",
     ]
+
+
+def test_a_name_of_its_own_is_available_once(arm: Arm) -> None:
+    path = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Storage/checkNameAvailability"
+    body = {"name": "Logs", "type": "Microsoft.Storage/storageAccounts"}
+    assert arm.call("POST", path, body, VERSION).body == {"nameAvailable": True}
+    put(arm, f"{GROUP}/providers/{body['type']}/logs")
+    assert arm.call("POST", path, body, VERSION).body == {"nameAvailable": False}

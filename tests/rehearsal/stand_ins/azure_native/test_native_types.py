@@ -1,5 +1,6 @@
 """The types as such: ids, and the requests and outputs that are made from their table."""
 
+import inspect
 from typing import Any
 
 import pytest
@@ -7,7 +8,13 @@ import pytest
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
 from rehearsal.stand_ins.azure_native.native_types import TYPES
-from rehearsal.stand_ins.azure_native.properties import imported, outputs, preview, request
+from rehearsal.stand_ins.azure_native.properties import (
+    imported,
+    outputs,
+    preview,
+    refreshed,
+    request,
+)
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
 CLUSTER = TYPES["azure-native:containerservice:ManagedCluster"]
@@ -143,3 +150,65 @@ def test_a_preview_knows_the_inputs_and_a_stable_name() -> None:
 
 def test_outputs_of_an_identity_are_unknown_in_a_preview() -> None:
     assert preview(CLUSTER, identity(ONE), {})["identity"]["userAssignedIdentities"] is UNKNOWN
+
+
+@pytest.mark.parametrize("token", TYPES)
+def test_a_type_is_as_the_sdk_documents_it(token: str) -> None:
+    native_type = TYPES[token]
+    assert set(native_type.path_names) <= set(native_type.inputs) | {"resourceGroupName"}
+    source = inspect.getsource(native_type.resource)
+    assert f"Uses Azure REST API version {native_type.api_version}." in source
+
+
+NETWORK = TYPES["azure-native:network:VirtualNetwork"]
+
+
+def test_items_of_lists_have_properties_of_their_own() -> None:
+    flat = {
+        "location": "eastus",
+        "subnets": [
+            {
+                "name": "a",
+                "addressPrefix": "10.0.0.0/24",
+                "delegations": [{"name": "d", "serviceName": "s"}],
+            },
+            {"id": "/one"},
+        ],
+    }
+    sent = {
+        "location": "eastus",
+        "properties": {
+            "subnets": [
+                {
+                    "name": "a",
+                    "properties": {
+                        "addressPrefix": "10.0.0.0/24",
+                        "delegations": [{"name": "d", "properties": {"serviceName": "s"}}],
+                    },
+                },
+                {"id": "/one"},
+            ]
+        },
+    }
+    assert request(NETWORK, flat, {}) == ("PUT", sent)
+    assert outputs(NETWORK, {"id": "/n", **sent}) == {
+        **flat,
+        "id": "/n",
+        "azureApiVersion": NETWORK.api_version,
+    }
+
+
+def test_what_other_resources_put_into_a_list_is_not_the_programs() -> None:
+    """A subnet of its own made the next update of its network remove it."""
+    before = {"location": "eastus", "subnets": []}
+    after = {"location": "eastus", "subnets": [{"name": "a"}]}
+    program = {"location": "eastus"}
+    assert refreshed(NETWORK, program, before, after) == program
+    assert refreshed(NETWORK, {**program, "subnets": []}, before, after) == after
+
+
+def test_a_resource_that_extends_another_has_its_id_in_front() -> None:
+    role = TYPES["azure-native:authorization:RoleAssignment"]
+    identifier = f"{ID}/providers/Microsoft.Authorization/roleAssignments/r"
+    assert role.resource_id("s", {"scope": ID, "roleAssignmentName": "r"}) == identifier
+    assert role.names_in(identifier) == {"scope": ID, "roleAssignmentName": "r"}
