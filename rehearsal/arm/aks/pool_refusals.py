@@ -169,11 +169,13 @@ def _some(value: object) -> bool:
 
 
 def _restricted_taint(case: Case) -> bool:
+    """Also of a pool that becomes a System pool with the taints that it had."""
     if not _is_system(case):
         return False
+    kept = (str(taint) for taint in case.at("nodeTaints") or ())
     return any(
         taint is not None and taint["key"] != SYSTEM_TAINT and taint["effect"] != SYSTEM_EFFECT
-        for taint in map(nodes.TAINT.fullmatch, _taints(case))
+        for taint in map(nodes.TAINT.fullmatch, (*_taints(case), *kept))
     )
 
 
