@@ -10,7 +10,6 @@ from catalogue.shapes import at
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import (
     admission,
-    cluster_refusals,
     defaults,
     fields,
     filling,
@@ -66,7 +65,7 @@ def put(request: Request) -> Answer:
         subscription=request.backend.principal.subscription,
         others=_groups(request),
     )
-    refusals.judge(cluster_refusals.ON_REQUEST, case)
+    refusals.judge(refusals.rules("cluster_request"), case)
     place = name, group.name, location
     there = pools.cluster_pools(request.store, present) if present else []
     first = [*(pool.properties for pool in there), *(properties.get("agentPoolProfiles") or ()), {}]
@@ -76,7 +75,7 @@ def put(request: Request) -> Answer:
         "sku": {**defaults.SKU, **(had or {}), **(body.get("sku") or {})},
         "properties": after,
     }
-    refusals.judge(cluster_refusals.ON_RESULT, replace(case, values=filled))
+    refusals.judge(refusals.rules("cluster_result"), replace(case, values=filled))
     admission.require_identities(request, _id(request), body)
     _admit_version(request, name, location, before, after)
     if before is not None:

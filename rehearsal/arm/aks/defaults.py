@@ -177,7 +177,8 @@ def _with_kept(sent: Any, old: Any, path: Sequence[str]) -> Any:
 
 def spell(resource: str, body: Json) -> None:
     """Rewrites enumeration values in AKS's case; requests may use any case."""
-    for path, values in fields.SPELLINGS[resource].items():
+    for whole_path, values in fields.CHOICES[resource].items():
+        path = whole_path.removeprefix("properties.")
         value = at(body, path)
         for spelling in values:
             if isinstance(value, str) and spelling.lower() == value.lower():

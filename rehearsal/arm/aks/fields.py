@@ -123,20 +123,6 @@ KEPT_INSIDE = {
     ),
 }
 
-# The values that a pool's property may have.
-POOL_CHOICES = {
-    "gpuInstanceProfile": mig.PROFILES,
-    "kubeletDiskType": ("OS", "Temporary"),
-    "mode": ("System", "User"),
-    "osDiskType": ("Managed", "Ephemeral"),
-    "osType": ("Linux",),
-    "scaleDownMode": ("Delete", "Deallocate"),
-    "scaleSetEvictionPolicy": ("Delete", "Deallocate"),
-    "scaleSetPriority": ("Regular", "Spot"),
-    "type": ("VirtualMachineScaleSets",),
-    "gpuProfile.driver": ("Install", "None"),
-}
-
 # Kinds of pools that the rehearsal does not play.
 NOT_PLAYED: Mapping[str, tuple[str, ...]] = {
     "mode": ("Gateway", "Machines", "ManagedSystem"),
@@ -149,27 +135,57 @@ NOT_PLAYED: Mapping[str, tuple[str, ...]] = {
     "workloadRuntime": ("KataMshvVmIsolation", "KataVmIsolation", "WasmWasi"),
 }
 
-# Enumerations of a cluster's body with the same values in preview versions.
-CLUSTER_CHOICES: Mapping[str, str] = {
-    "identity.type": "SystemAssigned UserAssigned None",
-    "sku.name": "Base Automatic",
-    "sku.tier": "Free Standard Premium",
-    "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
-    "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
-    "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
-    "properties.autoUpgradeProfile.nodeOSUpgradeChannel": "None Unmanaged NodeImage SecurityPatch",
-    "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
-    "properties.networkProfile.ipFamilies[]": "IPv4 IPv6",
-    "properties.networkProfile.networkPlugin": "azure kubenet none",
-    "properties.networkProfile.networkPluginMode": "overlay",
-    "properties.networkProfile.networkPolicy": "none calico azure cilium",
-    "properties.networkProfile.networkDataplane": "azure cilium",
-    "properties.networkProfile.loadBalancerProfile.backendPoolType": "NodeIPConfiguration NodeIP",
-    "properties.networkProfile.loadBalancerSku": "standard basic",
-    "properties.networkProfile.outboundType": (
-        "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none block "
-        "managedNATGatewayV2"
-    ),
+# The values that a property may have, in any case. Preview versions have the same.
+CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    resource: {path: tuple(choices.split()) for path, choices in table.items()}
+    for resource, table in {
+        "cluster": {
+            "identity.type": "SystemAssigned UserAssigned None",
+            "sku.name": "Base Automatic",
+            "sku.tier": "Free Standard Premium",
+            "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
+            "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
+            "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
+            "properties.autoUpgradeProfile.nodeOSUpgradeChannel": (
+                "None Unmanaged NodeImage SecurityPatch"
+            ),
+            "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
+            "properties.networkProfile.ipFamilies[]": "IPv4 IPv6",
+            "properties.networkProfile.networkPlugin": "azure kubenet none",
+            "properties.networkProfile.networkPluginMode": "overlay",
+            "properties.networkProfile.networkPolicy": "none calico azure cilium",
+            "properties.networkProfile.networkDataplane": "azure cilium",
+            "properties.networkProfile.loadBalancerProfile.backendPoolType": (
+                "nodeIPConfiguration nodeIP"
+            ),
+            "properties.networkProfile.loadBalancerSku": "standard basic",
+            "properties.networkProfile.outboundType": (
+                "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none "
+                "block managedNATGatewayV2"
+            ),
+        },
+        "pool": {
+            "gpuInstanceProfile": " ".join(mig.PROFILES),
+            "gpuProfile.driver": "Install None",
+            "gpuProfile.nvidia.managementMode": "Unmanaged Managed",
+            "kubeletDiskType": "OS Temporary",
+            "mode": "System User",
+            "osDiskType": "Managed Ephemeral",
+            "osType": "Linux Windows",
+            "powerState.code": "Running Stopped",
+            "scaleDownMode": "Delete Deallocate",
+            "scaleSetEvictionPolicy": "Delete Deallocate",
+            "scaleSetPriority": "Regular Spot",
+            "type": "VirtualMachineScaleSets VirtualMachines AvailabilitySet",
+            "upgradeSettings.undrainableNodeBehavior": "Cordon Schedule",
+        },
+    }.items()
+}
+# Enumerations with an error code of their own in AKS's list of codes.
+CODES: Mapping[str, str] = {
+    "properties.networkProfile.networkPlugin": "UnknownNetworkPlugin",
+    "properties.networkProfile.outboundType": "UnsupportedOutboundType",
+    "properties.networkProfile.loadBalancerSku": "InvalidLoadBalancerSku",
 }
 
 # Changes of other properties that AKS refuses: path, old and new value.
@@ -179,16 +195,6 @@ NOT_CHANGED_TO = (
     # rancher/rancher#29924, when AKS allowed no change at all
     ("networkProfile.loadBalancerSku", "standard", "basic"),
 )
-
-# The enumerations whose case AKS corrects.
-SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "cluster": {
-        path.removeprefix("properties."): tuple(choices.split())
-        for path, choices in CLUSTER_CHOICES.items()
-    }
-    | {"networkProfile.loadBalancerProfile.backendPoolType": ("nodeIPConfiguration", "nodeIP")},
-    "pool": POOL_CHOICES,
-}
 
 # The meaning of an absent property without a default: setting it to this is no change.
 IMPLIED: Mapping[str, object] = {

@@ -71,6 +71,8 @@ def meets(actual: object, expected: object) -> bool:
     """Whether a value meets the condition of a row."""
     is_there = actual is not None and actual not in ("", [], {})
     match expected:
+        case {"not": list() as others}:
+            return not meets(actual, others)
         case list():
             return any(meets(actual, choice) for choice in expected)
         case "":

@@ -11,7 +11,6 @@ from rehearsal.arm.aks import (
     defaults,
     eras,
     fields,
-    pool_refusals,
     refusals,
     rules,
     types,
@@ -114,9 +113,9 @@ def after_put(
         today=request.offers.today,
         others=[pool.name.lower() for pool in neighbours],
     )
-    refusals.judge(pool_refusals.ON_REQUEST, case)
+    refusals.judge(refusals.rules("pool_request"), case)
     after = defaults.pool(requested, before, cluster.properties, request.api_version)
-    refusals.judge(pool_refusals.ON_RESULT, replace(case, values=after))
+    refusals.judge(refusals.rules("pool_result"), replace(case, values=after))
     if before is not None:
         prefix = "properties." if beside is None else "agentPoolProfile."
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)

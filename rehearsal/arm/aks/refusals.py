@@ -1,16 +1,23 @@
-"""AKS's refusals as data: each rule has a check, its error, and its source."""
+"""What AKS refuses: the rows of refusals.toml, and how they judge a PUT."""
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
-from re import Pattern
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from catalogue.shapes import at
 from rehearsal.arm import errors
+from rehearsal.arm.aks import fields
+from rehearsal.arm.aks.filling import meets
 from rehearsal.arm.request import Json
 
+_TABLE = Path(__file__).with_name("refusals.toml")
 # The values to fill into the message of a refusal.
 Words = Mapping[str, object]
 
@@ -38,10 +45,6 @@ class Case:
     others: Collection[str] = ()
 
     @property
-    def is_new(self) -> bool:
-        return self.before is None
-
-    @property
     def is_preview(self) -> bool:
         return self.api_version.endswith("-preview")
 
@@ -52,173 +55,174 @@ class Case:
         """Returns whether the value at a path differs from the present one."""
         return self.before is None or at(self.before, path) != self.at(path)
 
+    def meets(self, path: str, expected: object) -> bool:
+        beside = {"before": self.before or {}, "cluster": self.cluster, "named": self.name}
+        return meets(at({**self.values, **beside, "sent": self.sent}, path), expected)
 
-# Returns the values for the message, or None if the rule is kept.
-Check = Callable[[Case], Words | None]
+
+# Returns the values for the message, or whether there is a refusal whose message has none.
+Check = Callable[..., Words | bool | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One refusal of AKS."""
+    """One refusal of AKS: its row, with its function."""
 
     name: str
     # The rule for people.
     summary: str
     # Where AKS's refusal is recorded or documented, and which parts of it are not.
     source: str
-    refuses: Check
     error: errors.Refusal
     target: str | None = None
+    when: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    # The function, with the path that it judges, if any.
+    check: Check | None = None
+    at: str = ""
     # It is not applied to existing resources.
     only_new: bool = False
     since: date | None = None
+
+    def refuses(self, case: Case) -> Words | None:
+        """Returns the values for the message, or None if the rule is kept."""
+        if self.only_new and case.before is not None:
+            return None
+        if self.since is not None and case.today < self.since:
+            return None
+        if not all(case.meets(path, expected) for path, expected in self.when.items()):
+            return None
+        if self.check is None:
+            return {}
+        found = self.check(case, self.at) if self.at else self.check(case)
+        return {} if found is True else found or None
 
 
 def judge(rules: Iterable[Rule], case: Case) -> None:
     """Refuses a PUT for the first rule that it breaks."""
     for rule in rules:
-        if rule.only_new and not case.is_new:
-            continue
-        if rule.since is not None and case.today < rule.since:
-            continue
         words = rule.refuses(case)
         if words is not None:
             target = rule.target and rule.target.format_map(words)
             raise errors.ArmError(rule.error, target, **words)
 
 
-def every(values: object, path: str) -> Iterator[Any]:
-    """Yields the values at a dotted path; `[]` stands for each item, `*` for each name."""
-    if not path:
-        yield values
-        return
-    name, _, rest = path.partition(".")
-    if name == "*" and isinstance(values, dict):
-        for member in values.values():
-            yield from every(member, rest)
-        return
-    member = values.get(name.removesuffix("[]")) if isinstance(values, dict) else None
-    for item in member or () if name.endswith("[]") else (member,):
-        yield from every(item, rest)
+@cache
+def rules(table: str) -> tuple[Rule, ...]:
+    """Returns the rules of a table in the order in which AKS judges."""
+    content = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    resource = table.partition("_")[0]
+    checks = import_module(f"rehearsal.arm.aks.{resource}_checks")
+    found = list[Rule]()
+    for row in content[table]:
+        if "choices" in row:
+            others = [each for each in content[table] if "name" in each]
+            found += _enumerations(resource, others, content["sources"]["spec_and_words"])
+        else:
+            found.append(_rule(row, checks, content["sources"]))
+    return tuple(found)
 
 
-def bare(path: str) -> str:
-    """Returns a path without `[]` and `*`."""
-    return path.replace("[]", "").replace(".*", "")
+def _rule(row: dict[str, Any], checks: Any, sources: Mapping[str, str]) -> Rule:
+    same = ("name", "summary", "target", "when", "at", "only_new", "since")
+    check = getattr(checks, row["check"]) if "check" in row else None
+    if "between" in row:
+        lowest, highest = row["between"]
+        check = _outside(lowest, highest, row.get("unless"))
+    return Rule(
+        **{name: row[name] for name in same if name in row},
+        source=row["source"].format_map(sources),
+        check=check,
+        error=_error(row),
+    )
 
 
-def when(is_wrong: Callable[[Case], object]) -> Check:
-    """Returns a check whose message has no values."""
-    return lambda case: {} if is_wrong(case) else None
+def _error(row: dict[str, Any]) -> errors.Refusal:
+    if "required" in row:
+        return errors.of_aks(
+            f"400 InvalidParameter: Required parameter {row['target']} is missing (null)."
+        )
+    if "invalid" in row:
+        return _invalid(row["target"], row["invalid"])
+    return (errors.of_arm if row.get("arm") else errors.of_aks)(row["says"], row.get("subcode", ""))
 
 
-def missing(path: str) -> Check:
-    return when(lambda case: not case.at(path))
+def _invalid(parameter: str, reason: str) -> errors.Refusal:
+    return errors.of_aks(
+        f"400 InvalidParameter: The value of parameter {parameter} is invalid. Error details: "
+        f"{reason}"
+    )
 
 
-def not_like(pattern: Pattern[str], path: str | None = None) -> Check:
-    """Returns a check of the name, or of the value at a path, by a regular expression."""
-
-    def refuses(case: Case) -> Words | None:
-        text = case.at(path) if path else case.name
-        if not isinstance(text, str) or (path and not text) or pattern.fullmatch(text):
-            return None
-        return {"value": text}
-
-    return refuses
-
-
-def outside(path: str, lowest: float, highest: float, *, unless: object = None) -> Check:
+def _outside(lowest: float, highest: float, unless: object) -> Check:
     """Returns a check of a number's range."""
 
-    def refuses(case: Case) -> Words | None:
+    def check(case: Case, path: str) -> Words | None:
         value = case.at(path)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value in (None, unless) or (is_number and lowest <= value <= highest):
             return None
         return {"value": value, "lowest": lowest, "highest": highest}
 
-    return refuses
+    return check
 
 
-def none_of(path: str, choices: Iterable[str]) -> Check:
-    """Returns a check of an enumeration. An empty text counts as absent: `az` sends it."""
-    known = {choice.lower() for choice in choices}
-
-    def refuses(case: Case) -> Words | None:
-        values = (value for value in every(case.values, path) if value not in (None, ""))
-        return next(({"value": value} for value in values if str(value).lower() not in known), None)
-
-    return refuses
-
-
-def enumeration(
-    path: str,
-    choices: Iterable[str],
-    *,
-    prefix: str = "",
-    source: str,
-    code: str = "",
-    name: str = "",
-) -> Rule:
-    """Returns the rule for an enumeration, whose values may be in any case.
+def _enumerations(resource: str, others: Collection[Json], source: str) -> Iterator[Rule]:
+    """Yields the rules for enumerations that no other row judges. Values may be in any case.
 
     The message is the one of AKS for `localDNSProfile.mode`.
     """
-    values = tuple(choices)
-    *most, last = values
-    only = f"{', '.join(most)} and {last}" if most else last
-    shown = path.removeprefix("properties.")
-    parameter = f"{prefix and prefix + 'Profile.'}{bare(shown)}"
-    error = invalid(
-        parameter,
-        f"value {{value}} is not allowed. Only {only} are allowed.",
-    )
-    return Rule(
-        name=name or f"{prefix or 'cluster'}-{bare(shown)}".replace(".", "-"),
-        summary=f"`{shown}` is one of {', '.join(values)}, in any case.",
-        source=source,
-        refuses=none_of(path, values),
-        error=replace(error, code=code) if code else error,
-        target=parameter,
-    )
+    taken, judged = ({row.get(key) for row in others} for key in ("name", "at"))
+    for path, choices in fields.CHOICES[resource].items():
+        if path in judged:
+            continue
+        *most, last = choices
+        only = f"{', '.join(most)} and {last}" if most else last
+        shown = path.removeprefix("properties.")
+        bare = shown.replace("[]", "")
+        parameter = f"agentPoolProfile.{bare}" if resource == "pool" else bare
+        error = _invalid(parameter, f"value {{value}} is not allowed. Only {only} are allowed.")
+        name = f"{'agentPool' if resource == 'pool' else resource}-{bare}".replace(".", "-")
+        yield Rule(
+            name=f"{name}-known" if name in taken else name,
+            summary=f"`{shown}` is one of {', '.join(choices)}, in any case.",
+            source=source,
+            check=_none_of(choices),
+            at=path,
+            error=replace(error, code=fields.CODES.get(path, error.code)),
+            target=parameter,
+        )
 
 
-def invalid(parameter: str, reason: str = "") -> errors.Refusal:
-    """Returns the refusal of a parameter; without a reason it refers to the naming rules."""
-    more = f"Error details: {reason}" if reason else f"Please see {NAMING_RULES}"
-    return errors.of_aks(
-        f"400 InvalidParameter: The value of parameter {parameter} is invalid. {more}"
-    )
+def _none_of(choices: Iterable[str]) -> Check:
+    """Returns a check of an enumeration. An empty text counts as absent: `az` sends it."""
+    known = {choice.lower() for choice in choices}
+
+    def check(case: Case, path: str) -> Words | None:
+        values = (value for value in _every(case.values, path) if value not in (None, ""))
+        return next(({"value": value} for value in values if str(value).lower() not in known), None)
+
+    return check
 
 
-def required(parameter: str) -> errors.Refusal:
-    return errors.of_aks(f"400 InvalidParameter: Required parameter {parameter} is missing (null).")
+def _every(values: object, path: str) -> Iterator[Any]:
+    """Yields the values at a dotted path; `[]` stands for each item."""
+    name, _, rest = path.partition(".")
+    member = values.get(name.removesuffix("[]")) if isinstance(values, dict) else None
+    for item in member or () if name.endswith("[]") else (member,):
+        if rest:
+            yield from _every(item, rest)
+        else:
+            yield item
 
-
-NAMING_RULES = "https://aka.ms/aks-naming-rules for more details."
-# AKS's list of error codes, each with the check that it belongs to.
-CODES = "AKS's list of error codes (Go package apierror, Microsoft, 2021)"
-UNRECORDED = "the words are not on record"
-SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
-SPEC_AND_WORDS = f"{SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
 
 _RESOURCE_ID = re.compile(r"/(subscriptions|providers)/[^/]+/.+", re.IGNORECASE)
-NOT_AN_ID = errors.of_arm(
-    "400 LinkedInvalidPropertyId: Property id '{id}' at path '{path}' is invalid. Expect fully "
-    "qualified resource Id that start with '/subscriptions/{{subscriptionId}}' or "
-    "'/providers/{{resourceProviderNamespace}}/'."
-)
 
 
 def not_an_id(text: object, path: str) -> Words | None:
-    """Returns the words of `NOT_AN_ID`; None if the text is a resource id, or absent."""
+    """Returns the words for what is no resource id; None if it is one, or absent."""
     if not text or _RESOURCE_ID.fullmatch(str(text)):
         return None
     return {"id": text, "path": path}
 
 
 MOST_POOLS = 100
-TOO_MANY_POOLS = errors.of_aks(
-    "400 MaxAgentPoolCountReached: A cluster can have at most {most} agent pools."
-)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.arm.aks import cluster_refusals, pool_refusals
+from rehearsal.arm.aks import refusals
 from rehearsal.arm.aks.refusals import Rule
 
 ROOT = Path(__file__).parents[3]
@@ -41,10 +41,10 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 # Refusals are rows already; each has its request there.
 RULES = (
-    *pool_refusals.ON_REQUEST,
-    *pool_refusals.ON_RESULT,
-    *cluster_refusals.ON_REQUEST,
-    *cluster_refusals.ON_RESULT,
+    *refusals.rules("pool_request"),
+    *refusals.rules("pool_result"),
+    *refusals.rules("cluster_request"),
+    *refusals.rules("cluster_result"),
 )
 OF_RULES = "tests/rehearsal/arm/aks/test_refusals.py::test_each_rule_has_a_request_that_breaks_it"
 FIELDS = frozenset(["id", "aks", "source", "here", "reason", "consequence", "tests"])
@@ -56,7 +56,7 @@ The rehearsal's server does what AKS and Azure Resource Manager did in recording
 pages say. This page lists the rest. The tables in `tests/rehearsal/arm/coverage/` have every row,
 with its source, its test and its reason.
 
-Refusals stand in `rehearsal/arm/aks/*_refusals.py`, each with its source. Half of them have words
+Refusals stand in `rehearsal/arm/aks/refusals.toml`, each with its source. Half of them have words
 of this project, since those of AKS are not on record. What has no source is not refused.
 """
 

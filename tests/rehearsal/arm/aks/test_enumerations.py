@@ -49,8 +49,8 @@ CLUSTER = {
 
 
 PLAYED = {
-    "pool": [f"properties.{path}" for path in (*fields.POOL_CHOICES, "osType", "powerState.code")],
-    "cluster": [*fields.CLUSTER_CHOICES],
+    "pool": [f"properties.{path}" for path in fields.CHOICES["pool"]],
+    "cluster": [*fields.CHOICES["cluster"]],
 }
 
 

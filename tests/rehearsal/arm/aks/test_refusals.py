@@ -22,8 +22,7 @@ from components import GpuNodePoolArgs, NetworkArgs
 from components.declared import rules_of
 from rehearsal import cloud
 from rehearsal.arm import errors
-from rehearsal.arm.aks import cluster_refusals, pool_refusals
-from rehearsal.arm.aks.refusals import Case, Rule, judge
+from rehearsal.arm.aks.refusals import Case, Rule, judge, rules
 from rehearsal.arm.aks.rules import unchanged
 from tests.names import unique
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
@@ -31,8 +30,8 @@ from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
 V = "?api-version=2026-08-01"
 RULES = {
     rule.name: rule
-    for module in (pool_refusals, cluster_refusals)
-    for rule in (*module.ON_REQUEST, *module.ON_RESULT)
+    for table in ("pool_request", "pool_result", "cluster_request", "cluster_result")
+    for rule in rules(table)
 }
 GROUP = "/resourceGroups/refusals"
 CLUSTERS = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters"
@@ -813,9 +812,9 @@ def test_a_cluster_has_a_hundred_pools_at_most() -> None:
         today=date(2026, 11, 22),
         others=[f"p{number}" for number in range(99)],
     )
-    judge(pool_refusals.ON_RESULT, case)
+    judge(rules("pool_result"), case)
     with pytest.raises(errors.ArmError, match="MaxAgentPoolCountReached"):
-        judge(pool_refusals.ON_RESULT, replace(case, others=[*case.others, "last"]))
+        judge(rules("pool_result"), replace(case, others=[*case.others, "last"]))
 
 
 def test_the_oidc_issuer_cannot_be_disabled(today: Azure) -> None:
@@ -886,7 +885,7 @@ def test_labels_of_reserved_domains_are_refused(domain: str, before: str, name: 
     expected = whole.endswith((".kubernetes.io", ".k8s.io")) and not is_open
     expected |= whole == ".kubernetes.azure.com"
     asked = pool_case(vmSize=CPU, nodeLabels={key: "x"})
-    assert is_refused(pool_refusals.ON_REQUEST, asked) is expected
+    assert is_refused(rules("pool_request"), asked) is expected
     in_a_stack_file = mistakes(rules_of(GpuNodePoolArgs), {"labels": {key: "x"}})
     assert bool(in_a_stack_file) is expected
 
@@ -918,7 +917,7 @@ def test_invalid_labels_are_refused(key: str, value: str) -> None:
     )
     is_good = is_name(name) and (value == "" or is_name(value))
     is_good &= not prefix or (has_domain and len(prefix) == 1 and len(prefix[0]) < 254)
-    assert is_refused(pool_refusals.ON_REQUEST, pool_case(nodeLabels={key: value})) is not is_good
+    assert is_refused(rules("pool_request"), pool_case(nodeLabels={key: value})) is not is_good
     reported = mistakes(rules_of(GpuNodePoolArgs), {"labels": {key: value}})
     assert bool(reported) is not is_good
     assert len(value) < 63 or value not in str(reported)
@@ -929,7 +928,7 @@ def test_a_spot_price_is_accepted_by_aks_and_by_settings_alike(number: int, deci
     price = number / 10**decimals
     case = pool_case(**SPOT, spotMaxPrice=price)
     reported = mistakes(rules_of(GpuNodePoolArgs), {"spot": True, "spotMaxPrice": price})
-    assert is_refused(pool_refusals.ON_RESULT, case) is bool(reported)
+    assert is_refused(rules("pool_result"), case) is bool(reported)
     shortest = len(f"{price:.7f}".rstrip("0").partition(".")[2])
     assert bool(reported) is not (price == -1 or (price > 0 and shortest <= 5))
 
@@ -946,9 +945,7 @@ def test_upgrade_settings_valid_in_a_stack_file_are_accepted(
     if surge_ is None and unavailable is not None:
         settings["maxSurge"] = max_surge_beside(unavailable)
     asked = pool_case(vmSize=CPU, **surge(**settings))
-    refused = is_refused(pool_refusals.ON_REQUEST, asked) or is_refused(
-        pool_refusals.ON_RESULT, asked
-    )
+    refused = is_refused(rules("pool_request"), asked) or is_refused(rules("pool_result"), asked)
     assert bool(reported) or not refused
 
 
@@ -978,7 +975,7 @@ def test_networks_of_stack_files_are_accepted(
         "dnsServiceIP": address or "10.0.0.10",
     }
     values = {"properties": network(**profile), "sku": {}}
-    assert not is_refused(cluster_refusals.ON_RESULT, replace(pool_case(), values=values))
+    assert not is_refused(rules("cluster_result"), replace(pool_case(), values=values))
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
