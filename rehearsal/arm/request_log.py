@@ -54,7 +54,10 @@ class RequestLog:
     def close(self) -> None:
         self._file.close()
 
-    def write(self, request: web.Request, content: bytes, status: int) -> None:
+    def write(
+        self, request: web.Request, content: bytes, status: int, note: str | None = None
+    ) -> None:
+        body = _body(request.content_type, content)
         line = {
             "time": datetime.datetime.now(datetime.UTC).isoformat(),
             "method": request.method,
@@ -63,8 +66,9 @@ class RequestLog:
             "headers": _headers(request),
             # Names only.
             "withheld": sorted(SECRET_HEADERS & set(map(str.lower, request.headers))),
-            "body": _body(request.content_type, content),
+            "body": _names_only(body) if note else body,
             "status": status,
+            **({"note": note} if note else {}),
         }
         try:
             self._append(json.dumps(line).encode() + b"\n")
@@ -107,6 +111,12 @@ def _body(content_type: str, content: bytes) -> Any:
     except errors.ArmError:
         # A body that cannot be parsed may hold a secret anywhere.
         return f"({len(content)} bytes that are not JSON)"
+
+
+def _names_only(body: Any) -> Any:
+    """Returns a body with the names of its properties: nobody knows which of them are secret."""
+    properties = body.get("properties") if isinstance(body, dict) else None
+    return {**body, "properties": sorted(properties)} if isinstance(properties, dict) else body
 
 
 def _without_secrets(value: Any) -> Any:

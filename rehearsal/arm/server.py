@@ -99,7 +99,9 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         response.headers["x-ms-correlation-request-id"] = (
             correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
         )
-        request_log.write(request, content, response.status)
+        # None unless the answer is of a type that is stored only.
+        note = response.headers.get("x-rehearsal")
+        request_log.write(request, content, response.status, note)
         return response
 
     def dropped(request: web.Request, content: bytes) -> web.StreamResponse:

@@ -134,7 +134,7 @@ class Store:
 
     def _resources(self, condition: str, *values: object) -> list[Resource]:
         statement = f"SELECT * FROM resources WHERE {condition} ORDER BY sequence"  # noqa: S608 (ours)
-        return [_resource(row) for row in self.rows(statement, *values)]
+        return [_Stored(row) for row in self.rows(statement, *values)]
 
     def write(self, resource: Resource) -> None:
         """Stores a change by a request or by the end of an operation, with a new etag."""
@@ -149,7 +149,7 @@ class Store:
             " VALUES (:key, :id, :type, :parent, :location, :body, :state, :operation, :etag)"
             " ON CONFLICT (key) DO UPDATE SET body = excluded.body, state = excluded.state,"
             " operation = excluded.operation, etag = excluded.etag",
-            {**vars(resource), **keys, "body": json.dumps(resource.body)},
+            {**vars(resource), "body": json.dumps(resource.body), **keys},
         )
 
     def remove(self, resource: Resource) -> None:
@@ -169,9 +169,19 @@ class Store:
         )
 
 
-def _resource(row: sqlite3.Row) -> Resource:
-    columns = {name: row[name] for name in row.keys() if name not in ("sequence", "key")}  # noqa: SIM118
-    return Resource(**columns | {"body": json.loads(row["body"])})
+class _Stored(Resource):
+    """A resource whose body is parsed when it is read: of a list, a request needs few."""
+
+    def __init__(self, row: sqlite3.Row) -> None:
+        self._text = row["body"]
+        columns = ("id", "type", "parent", "location", "state", "operation", "etag")
+        vars(self).update({name: row[name] for name in columns})
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "body":
+            raise AttributeError(name)
+        self.body = json.loads(self._text)
+        return self.body
 
 
 def open_store(path: Path) -> Store:

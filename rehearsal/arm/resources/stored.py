@@ -6,7 +6,8 @@ Their tables are in stored.toml.
 import re
 import tomllib
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
         handlers = _OF_NAMES
     if method not in handlers:
         return None
-    return Route(method, path, handlers[method]), found.groupdict("")
+    return Route(method, path, _told(handlers[method])), found.groupdict("")
 
 
 def _is_stored(kind: str) -> bool:
@@ -87,6 +88,18 @@ def is_missing(request: Request, identifier: str) -> bool:
     """Whether a resource of this subscription does not exist. Others cannot be looked up."""
     is_of_this = identifier.lower().startswith(f"{request.subscription}/".lower())
     return is_of_this and request.store.find(identifier.rstrip("/")) is None
+
+
+# Of each answer, also in the log: nothing of the type is simulated.
+HEADER = {"x-rehearsal": "stored, not simulated"}
+
+
+def _told(handler: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
+    def told(request: Request) -> Answer:
+        answer = handler(request)
+        return replace(answer, headers={**answer.headers, **HEADER})
+
+    return told
 
 
 def put(request: Request) -> Answer:

@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from aksgpu.rehearse import stored_only
+from rehearsal import cloud
 from rehearsal.arm.resources import stored
 from tests.rehearsal.arm.in_process import CLUSTERS, GROUP, SUBSCRIPTION, Arm
+from tests.rehearsal.conftest import Azure
 
 NETWORKS = f"{GROUP}/providers/Microsoft.Network/virtualNetworks"
 IDENTITIES = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities"
@@ -58,7 +61,8 @@ def test_a_resource_comes_back_with_its_envelope(arm: Arm) -> None:
         "loginServer": "own.azurecr.io",
         "provisioningState": "Succeeded",
     }
-    assert arm.call("PUT", path, body, VERSION).status == 200
+    again = arm.call("PUT", path, body, VERSION)
+    assert (again.status, again.headers["x-rehearsal"]) == (200, "stored, not simulated")
     patched = arm.call("PATCH", path, {"tags": {"c": "d"}, "properties": {"y": 2}}, VERSION).body
     assert (patched["tags"], patched["sku"]) == ({"c": "d"}, {"name": "Basic"})
     assert (patched["properties"]["x"], patched["properties"]["y"]) == ([1], 2)
@@ -229,3 +233,19 @@ def test_a_name_of_its_own_is_available_once(arm: Arm) -> None:
     assert arm.call("POST", path, body, VERSION).body == {"nameAvailable": True}
     put(arm, f"{GROUP}/providers/{body['type']}/logs")
     assert arm.call("POST", path, body, VERSION).body == {"nameAvailable": False}
+
+
+def test_status_and_log_say_what_is_stored_only(azure: Azure) -> None:
+    group = "/resourceGroups/told"
+    azure.call("PUT", f"{group}?api-version=2024-03-01", EAST)
+    path = f"{group}/providers/Microsoft.Network/natGateways/told"
+    secret = {**EAST, "properties": {"administratorLoginPassword": "hunter2", "list": [1]}}
+    azure.call("PUT", f"{path}?api-version={VERSION}", secret)
+    told = cloud.status_of(azure.cloud.home).stored_types
+    assert "Microsoft.Network/natGateways" in told
+    assert f"all of {', '.join(told)}" in stored_only.in_words([], told)
+    group_line, line = azure.requests("/resourceGroups/told")
+    assert (group_line.get("note"), line["note"]) == (None, "stored, not simulated")
+    # Which properties of all types are secret is not known.
+    assert line["body"]["properties"] == ["administratorLoginPassword", "list"]
+    assert "hunter2" not in azure.cloud.request_log.read_text()
