@@ -116,7 +116,8 @@ def put(request: Request) -> Answer:
 def _groups(request: Request) -> list[str]:
     """Returns the names of all resource groups, with those of the nodes."""
     names = [group.name for group in request.store.of_type(groups.TYPE)]
-    names += [each.properties["nodeResourceGroup"] for each in request.store.of_type(TYPE)]
+    of_nodes = "SELECT json_extract(body, '$.properties.nodeResourceGroup') FROM resources"
+    names += [name for (name,) in request.store.rows(f"{of_nodes} WHERE type = ?", TYPE)]
     return [name.lower() for name in names]
 
 
