@@ -15,7 +15,6 @@ from rehearsal.arm.resources import (
     contents,
     groups,
     registrations,
-    reservations,
     stored,
     subscriptions,
 )
@@ -33,7 +32,6 @@ ROUTES = (
     *machines.ROUTES,
     *upgrades.ROUTES,
     *registrations.ROUTES,
-    *reservations.ROUTES,
     *skus.ROUTES,
     *usages.ROUTES,
     *versions.ROUTES,

@@ -22,6 +22,9 @@ _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="
 PROVIDERS: tuple[str, ...] = tuple(_TABLES["providers"])
 _LOWER = {path.lower(): made for path, made in _TABLES["made"].items()}
 _INLINE = {path.lower(): names for path, names in _TABLES["inline"].items()}
+_LISTED = {path.lower(): names for path, names in _TABLES["listed"].items()}
+_PLAYED = frozenset(map(str.lower, _TABLES["played"]))
+_PLACED = frozenset(map(str.lower, _TABLES["placed"]))
 _NEVER_201 = frozenset(map(str.lower, _TABLES["never_201"]))
 _NOT_STORED = frozenset(map(str.lower, _TABLES["not_stored"]))
 _AKS = "microsoft.containerservice"
@@ -60,7 +63,9 @@ def route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
         handlers = _OF_NAMES
     if method not in handlers:
         return None
-    return Route(method, path, _told(handlers[method])), found.groupdict("")
+    handler = handlers[method]
+    is_played = kind.lower() in _PLAYED
+    return Route(method, path, handler if is_played else _told(handler)), found.groupdict("")
 
 
 def _is_stored(kind: str) -> bool:
@@ -74,14 +79,7 @@ def _is_stored(kind: str) -> bool:
 def told(store: Store) -> list[str]:
     """Returns the types of the resources that are stored only, each once."""
     kinds = (row["type"] for row in store.rows("SELECT DISTINCT type FROM resources"))
-    return sorted(kind for kind in kinds if kind not in _PLAYED and _is_stored(kind))
-
-
-# Types with services of their own, in namespaces of which other types are stored.
-_PLAYED = frozenset(
-    f"Microsoft.Compute/capacityReservationGroups{inside}"
-    for inside in ("", "/capacityReservations")
-)
+    return sorted(kind for kind in kinds if kind.lower() not in _PLAYED and _is_stored(kind))
 
 
 def is_missing(request: Request, identifier: str) -> bool:
@@ -258,8 +256,10 @@ def _location(request: Request, body: Json, present: Resource | None) -> str:
     if location and location != "global" and location not in regions.regions():
         kind = _kind(request.names["inside"])
         raise errors.ArmError(errors.NO_LOCATION_HERE, location=body["location"], type=kind)
-    if present is not None and not location:
+    if not location and present is not None:
         return present.location
+    if not location and _kind(request.names["inside"]).lower() in _PLACED:
+        raise errors.ArmError(errors.NO_LOCATION)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     return location
 
@@ -271,6 +271,8 @@ def _write(request: Request, resource: Resource, body: Json) -> None:
     properties = resource.body["properties"] = dict(body.get("properties") or {})
     if resource.type.lower() == _ASSIGNMENT.lower():
         properties["scope"] = f"{request.subscription}{request.names['scope']}"
+    for name in _LISTED.get(resource.type.lower(), ()):
+        properties.pop(name, None)
     for name in _INLINE.get(resource.type.lower(), ()):
         # A list that is left out stays as it is.
         if (items := properties.pop(name, None)) is not None:
@@ -331,15 +333,17 @@ def _shown(request: Request, resource: Resource) -> Json:
 
 
 def _with_inline(request: Request, resource: Resource) -> Json:
-    lists = _INLINE.get(resource.type.lower(), ())
-    items = {
-        name: [
-            _shown(request, each)
-            for each in request.store.children(resource.id, f"{resource.type}/{name}")
-        ]
-        for name in lists
+    """Returns the properties of a resource with the lists of what is below it."""
+
+    def below(name: str) -> list[Resource]:
+        return request.store.children(resource.id, f"{resource.type}/{name}")
+
+    kind = resource.type.lower()
+    whole = {
+        name: [_shown(request, each) for each in below(name)] for name in _INLINE.get(kind, ())
     }
-    return {**resource.properties, **items}
+    listed = {name: [{"id": each.id} for each in below(name)] for name in _LISTED.get(kind, ())}
+    return {**resource.properties, **whole, **listed}
 
 
 def _filled(made: Json, names: Json, identifier: str) -> Json:

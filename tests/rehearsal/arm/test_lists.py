@@ -162,7 +162,13 @@ def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) 
 
 @pytest.mark.parametrize(
     "resource_type",
-    [clusters.TYPE, groups.TYPE, pools.TYPE, reservations.RESERVATION, reservations.TYPE],
+    [
+        clusters.TYPE,
+        groups.TYPE,
+        pools.TYPE,
+        f"{reservations.TYPE}/capacityReservations",
+        reservations.TYPE,
+    ],
 )
 def test_a_provider_lists_every_type_that_the_rehearsal_keeps(
     azure: Azure, resource_type: str
