@@ -4,9 +4,13 @@
 """
 
 import csv
+import enum
+import typing
 from collections.abc import Iterator
+from typing import Any
 
-from azure.mgmt.containerservice import ContainerServiceClient
+from azure.mgmt.containerservice import ContainerServiceClient, models
+from azure.mgmt.containerservice import types as wire
 
 from aks_preview.aks_types import object_shape
 from catalogue import aks_types
@@ -14,7 +18,9 @@ from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from reference.aks_preview import kind_of
 from rehearsal.arm.aks import fields
 
-HEADER = ("type", "field", "kind")
+HEADER = ("type", "field", "kind", "choices")
+# The SDK's types know the enumerations under their bare names only.
+NAMES = {**vars(models), **{name: it for name, it in vars(wire).items() if name[0] != "_"}}
 # The bodies of requests, with whatever stands in them.
 BODIES = ("ManagedCluster", "AgentPool", "TagsObject")
 
@@ -33,13 +39,21 @@ class NoCredential:
     """Nobody signs in."""
 
 
-def rows() -> list[tuple[str, str, str]]:
+def choices_of(hint: Any) -> str:
+    """The values of the enumeration in a type hint, if any."""
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return " ".join(member.value for member in hint)
+    return next(filter(None, map(choices_of, typing.get_args(hint))), "")
+
+
+def rows() -> list[tuple[str, str, str, str]]:
     """What the SDK says."""
     paths = {
         inner.name: inner.fields for body in BODIES for inner in objects_in(object_shape(body))
     }
+    hints = {name: typing.get_type_hints(getattr(wire, name), localns=NAMES) for name in paths}
     return [
-        (name, field, kind_of(shape))
+        (name, field, kind_of(shape), choices_of(hints[name].get(field)))
         for name, members in sorted(paths.items())
         for field, shape in sorted(members.items())
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from catalogue import aks_properties, mig
+from catalogue import aks_properties, aks_types
 
 
 class Change(Enum):
@@ -135,51 +135,37 @@ NOT_PLAYED: Mapping[str, tuple[str, ...]] = {
     "workloadRuntime": ("KataMshvVmIsolation", "KataVmIsolation", "WasmWasi"),
 }
 
-# The values that a property may have, in any case. Preview versions have the same.
-CHOICES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    resource: {path: tuple(choices.split()) for path, choices in table.items()}
-    for resource, table in {
-        "cluster": {
-            "identity.type": "SystemAssigned UserAssigned None",
-            "sku.name": "Base Automatic",
-            "sku.tier": "Free Standard Premium",
-            "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
-            "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
-            "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
-            "properties.autoUpgradeProfile.nodeOSUpgradeChannel": (
-                "None Unmanaged NodeImage SecurityPatch"
-            ),
-            "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
-            "properties.networkProfile.ipFamilies[]": "IPv4 IPv6",
-            "properties.networkProfile.networkPlugin": "azure kubenet none",
-            "properties.networkProfile.networkPluginMode": "overlay",
-            "properties.networkProfile.networkPolicy": "none calico azure cilium",
-            "properties.networkProfile.networkDataplane": "azure cilium",
-            "properties.networkProfile.loadBalancerProfile.backendPoolType": (
-                "nodeIPConfiguration nodeIP"
-            ),
-            "properties.networkProfile.loadBalancerSku": "standard basic",
-            "properties.networkProfile.outboundType": (
-                "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none "
-                "block managedNATGatewayV2"
-            ),
-        },
-        "pool": {
-            "gpuInstanceProfile": " ".join(mig.PROFILES),
-            "gpuProfile.driver": "Install None",
-            "gpuProfile.nvidia.managementMode": "Unmanaged Managed",
-            "kubeletDiskType": "OS Temporary",
-            "mode": "System User",
-            "osDiskType": "Managed Ephemeral",
-            "osType": "Linux Windows",
-            "powerState.code": "Running Stopped",
-            "scaleDownMode": "Delete Deallocate",
-            "scaleSetEvictionPolicy": "Delete Deallocate",
-            "scaleSetPriority": "Regular Spot",
-            "type": "VirtualMachineScaleSets VirtualMachines AvailabilitySet",
-            "upgradeSettings.undrainableNodeBehavior": "Cordon Schedule",
-        },
-    }.items()
+# What recordings and pages prove otherwise than the SDK's enumerations. The spelling is AKS's; what
+# is empty is judged by a rule of its own.
+_OTHERWISE = {
+    "mode": "System User",
+    "osSKU": "",
+    "workloadRuntime": "",
+    "properties.networkProfile.loadBalancerProfile.backendPoolType": "nodeIPConfiguration nodeIP",
+    "properties.networkProfile.outboundType": (
+        "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none block "
+        "managedNATGatewayV2"
+    ),
+    "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
+    "properties.securityProfile.kubernetesResourceObjectEncryptionProfile"
+    ".infrastructureEncryption": "Enabled Disabled",
+}
+
+
+def _choices(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """Returns the values that properties may have, in any case; those of previews are the same."""
+    known = {
+        path: tuple(_OTHERWISE[path].split()) if path in _OTHERWISE else values
+        for path, values in aks_types.choices(kind).items()
+        # What the server sets, and inline pools, which are judged as pools.
+        if not path.startswith(("systemData.", "properties.agentPoolProfiles"))
+    }
+    return MappingProxyType({path: values for path, values in known.items() if values})
+
+
+CHOICES = {
+    "cluster": _choices("ManagedCluster"),
+    "pool": _choices("AgentPoolManagedClusterAgentPoolProfileProperties"),
 }
 # Enumerations with an error code of their own in AKS's list of codes.
 CODES: Mapping[str, str] = {

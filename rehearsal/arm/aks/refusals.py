@@ -178,7 +178,7 @@ def _enumerations(resource: str, others: Collection[Json], source: str) -> Itera
         *most, last = choices
         only = f"{', '.join(most)} and {last}" if most else last
         shown = path.removeprefix("properties.")
-        bare = shown.replace("[]", "")
+        bare = shown.replace("[]", "").replace(".*", "")
         parameter = f"agentPoolProfile.{bare}" if resource == "pool" else bare
         error = _invalid(parameter, f"value {{value}} is not allowed. Only {only} are allowed.")
         name = f"{'agentPool' if resource == 'pool' else resource}-{bare}".replace(".", "-")
@@ -205,8 +205,12 @@ def _none_of(choices: Iterable[str]) -> Check:
 
 
 def _every(values: object, path: str) -> Iterator[Any]:
-    """Yields the values at a dotted path; `[]` stands for each item."""
+    """Yields the values at a dotted path; `[]` stands for each item, `*` for each name."""
     name, _, rest = path.partition(".")
+    if name == "*":
+        for member in values.values() if isinstance(values, dict) else ():
+            yield from _every(member, rest) if rest else (member,)
+        return
     member = values.get(name.removesuffix("[]")) if isinstance(values, dict) else None
     for item in member or () if name.endswith("[]") else (member,):
         if rest:
