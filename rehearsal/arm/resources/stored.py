@@ -297,8 +297,9 @@ def _write_items(request: Request, owner: Resource, name: str, items: Any) -> No
 
 
 def _has_name(item: Any) -> bool:
-    is_named = isinstance(item, dict) and isinstance(item.get("name"), str) and item["name"]
-    return bool(is_named) and isinstance(item.get("properties") or {}, dict)
+    name = item.get("name") if isinstance(item, dict) else None
+    is_named = isinstance(name, str) and name != "" and "/" not in name
+    return is_named and isinstance(item.get("properties") or {}, dict)
 
 
 def _shown(request: Request, resource: Resource) -> Json:

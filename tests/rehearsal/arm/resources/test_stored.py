@@ -182,6 +182,7 @@ def test_what_azure_itself_makes_is_not_said_to_be_absent(arm: Arm, path: str) -
         ({"location": "atlantis"}, (400, "NoRegisteredProviderFound")),
         ({**EAST, "properties": {"subnets": {}}}, (400, "InvalidRequestContent")),
         ({**EAST, "properties": {"subnets": [1]}}, (400, "InvalidRequestContent")),
+        ({**EAST, "properties": {"subnets": [{"name": "a/b"}]}}, (400, "InvalidRequestContent")),
         ({**EAST, "properties": {"subnets": [{"name": ""}]}}, (400, "InvalidRequestContent")),
         (
             {**EAST, "properties": {"subnets": [{"name": "a", "properties": 1}]}},
