@@ -179,7 +179,11 @@ def release_held(store: Store) -> None:
 
 
 def _remove(store: Store, resource: Resource, now: float) -> None:
-    for inner in store.within(resource.id):
+    nodes = resource.body.get("properties", {}).get("nodeResourceGroup")
+    subscription = resource.id.partition("/resource")[0]
+    # The group of a cluster's nodes goes with the cluster.
+    beside = store.within(f"{subscription}/resourceGroups/{nodes}") if nodes else []
+    for inner in (*store.within(resource.id), *beside):
         store.remove(inner)
         if inner.operation and inner.operation != resource.operation:
             _end(store, inner.operation, now, "Canceled", PREEMPTED)

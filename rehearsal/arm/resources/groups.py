@@ -22,10 +22,34 @@ FILTERS = ("name", "location", "tagName", "tagValue")
 
 def existing(request: Request) -> Resource:
     """Returns the resource group in the path."""
-    group = request.store.find(request.group)
+    group = _find(request)
     if group is None:
         raise errors.ArmError(errors.NO_GROUP, name=request.names["group"])
     return group
+
+
+def _find(request: Request) -> Resource | None:
+    name = request.names["group"].lower()
+    of_nodes = (group for group in _of_nodes(request) if group.name.lower() == name)
+    return request.store.find(request.group) or next(of_nodes, None)
+
+
+def _of_nodes(request: Request) -> list[Resource]:
+    """Returns the groups that AKS has created for the nodes of clusters."""
+    return [
+        Resource(
+            f"{request.subscription}/resourceGroups/{row['name']}",
+            TYPE,
+            request.subscription,
+            row["location"],
+            {"tags": {}, "managedBy": row["id"]},
+            "Succeeded",
+        )
+        for row in request.store.rows(
+            "SELECT id, location, json_extract(body, '$.properties.nodeResourceGroup') AS name"
+            " FROM resources WHERE type = 'Microsoft.ContainerService/managedClusters'"
+        )
+    ]
 
 
 def open_to_change(request: Request) -> Resource:
@@ -79,18 +103,21 @@ def get(request: Request) -> Answer:
 
 
 def head(request: Request) -> Answer:
-    return Answer(204 if request.store.find(request.group) else 404)
+    return Answer(204 if _find(request) else 404)
 
 
 def delete(request: Request) -> Answer:
     group = existing(request)
+    if group.body.get("managedBy"):
+        what = "the deletion of the resource group of a cluster's nodes"
+        raise errors.ArmError(errors.NOT_REHEARSED, what=what)
     operation = group.operation or operations.begin(request, "group delete", [group])
     return operations.accepted_by_front(request, operation)
 
 
 def list_all(request: Request) -> Answer:
     conditions = filters.conditions(request, FILTERS)
-    groups = map(response_body, request.store.of_type(TYPE))
+    groups = map(response_body, [*request.store.of_type(TYPE), *_of_nodes(request)])
     matching = (group for group in groups if filters.meets(group, conditions))
     return request.page(filters.top(request, matching), dict)
 
@@ -101,6 +128,7 @@ def response_body(group: Resource) -> Json:
         "name": group.name,
         "type": TYPE,
         "location": group.location,
+        **({"managedBy": group.body["managedBy"]} if "managedBy" in group.body else {}),
         "tags": group.body["tags"],
         "properties": {"provisioningState": group.state},
     }

@@ -226,10 +226,8 @@ def _parent(request: Request) -> str:
     # Such as the blob service of a storage account, which is there from the start.
     above = above[:-2] if above[-1:] == ["default"] else above
     identifier = f"{scope}/providers/{'/'.join([namespace, *above])}" if above else scope
-    if (
-        identifier.lower() != request.subscription.lower()
-        and request.store.find(identifier) is None
-    ):
+    is_checked = "/providers/" not in identifier
+    if not is_checked and request.store.find(identifier) is None:
         kind = _kind(request.names["inside"])
         raise errors.ArmError(errors.NO_PARENT, type=kind, parent=identifier.rpartition("/")[2])
     return identifier

@@ -151,6 +151,29 @@ def test_aks_looks_up_subnets_and_identities(arm: Arm) -> None:
     assert code(arm, "GET", windows, None, AKS)[0] == 404
 
 
+def test_the_group_of_a_clusters_nodes_is_there_as_long_as_the_cluster(arm: Arm) -> None:
+    """Programs assign roles on it, and it was said not to exist."""
+    path = arm.name()
+    body = {
+        **EAST,
+        "identity": {"type": "SystemAssigned"},
+        "properties": {"dnsPrefix": "c", "agentPoolProfiles": [POOL]},
+    }
+    name = put(arm, path, body, AKS)["properties"]["nodeResourceGroup"]
+    group = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{name}"
+    shown = arm.call("GET", group, None, "2024-03-01").body
+    assert (shown["name"], shown["location"]) == (name, "eastus")
+    assert shown["managedBy"].lower() == path.lower()
+    listed = arm.call("GET", group.rpartition("/")[0], None, "2024-03-01").body["value"]
+    assert [each["name"] for each in listed] == ["group", name]
+    put(arm, f"{group}/{ROLES}/r", {"properties": {"principalId": "p"}})
+    assert code(arm, "DELETE", group, None, "2024-03-01") == (501, "NotImplemented")
+    arm.call("DELETE", path, None, AKS)
+    assert arm.call("GET", group, None, "2024-03-01").status == 404
+    roles = arm.call("GET", f"/subscriptions/{SUBSCRIPTION}/{ROLES}", None, VERSION).body
+    assert roles["value"] == []
+
+
 @pytest.mark.parametrize(
     "path",
     [
