@@ -12,26 +12,24 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = """
 import pulumi
-from pulumi_azure_native import resources
+from pulumi_azure_native import managedidentity, resources
 from components import AksCluster, AksClusterArgs, SystemPoolArgs
 
 group = resources.ResourceGroup("group", resource_group_name={name!r}, location="eastus")
+own = managedidentity.UserAssignedIdentity("own", resource_group_name=group.name)
 cluster = AksCluster(
     "cluster",
     AksClusterArgs(
         resource_group_name=group.name,
         location="eastus",
         cluster_name={name!r},
-        user_assigned_identity_id={identity!r},
+        user_assigned_identity_id=own.id,
         system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5", custom_headers={headers!r}),
     ),
 )
 pulumi.export("principalId", cluster.principal_id)
+pulumi.export("own", own.principal_id)
 """
-IDENTITY = (
-    "/subscriptions/{subscription}/resourceGroups/other/providers"
-    "/Microsoft.ManagedIdentity/userAssignedIdentities/own"
-)
 
 
 @pytest.mark.parametrize("headers", [None, {"X-Name": "a value"}])
@@ -40,13 +38,12 @@ def test_a_cluster_with_a_user_assigned_identity(
 ) -> None:
     """With aks-preview it had none: of the identity that provider lists the id alone."""
     name = unique("identity")
-    identity = IDENTITY.format(subscription=bench.cloud.subscription)
-    bench.up(PROGRAM.format(name=name, identity=identity, headers=headers))
+    bench.up(PROGRAM.format(name=name, headers=headers))
 
     path = f"/resourceGroups/{name}/providers/Microsoft.ContainerService/managedClusters/{name}"
     body = Azure(bench.cloud).call("GET", f"{path}?api-version={API_VERSION}").body
     ((_, assigned),) = body["identity"]["userAssignedIdentities"].items()
-    assert json.loads(bench.pulumi("stack", "output", "--json")) == {
-        "principalId": assigned["principalId"]
-    }
+    principal = assigned["principalId"]
+    outputs = json.loads(bench.pulumi("stack", "output", "--json"))
+    assert outputs == {"principalId": principal, "own": principal}
     assert bench.changes() == {}
