@@ -33,7 +33,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         "the program's request creates a resource or fails; az would update an existing one",
     ),
     # -- the version of the API
-    Explanation("query api-version", "2024-11-01", "2025-04-01", _VERSION),
+    Explanation("query api-version", "2024-11-01", "2024-03-01", _VERSION),
     Explanation("query api-version", "2026-06-01", "2025-09-01", _VERSION),
     Explanation("query api-version", "2026-06-01", "2026-08-01", _VERSION),
     # -- the cluster
