@@ -115,22 +115,22 @@ def test_az_prints_expected_output(way: Way, command: str) -> None:
 
 # What stands around a cluster: each command needs what the ones before have created.
 AROUND: dict[str, Any] = {
-    "az identity create -g gpus -n i --query name": "i",
-    "az network vnet create -g gpus -n v --address-prefixes 10.0.0.0/8 --query newVNet.name": "v",
-    "az network vnet subnet create -g gpus --vnet-name v -n s --address-prefixes 10.1.0.0/16 "
+    "az identity create -g around -n i --query name": "i",
+    "az network vnet create -g around -n v --address-prefixes 10.0.0.0/8 --query newVNet.name": "v",
+    "az network vnet subnet create -g around --vnet-name v -n s --address-prefixes 10.1.0.0/16 "
     "--query name": "s",
-    "az network vnet subnet list -g gpus --vnet-name v --query [].name": ["s"],
-    "az network public-ip create -g gpus -n out --sku Standard --query publicIp.name": "out",
-    "az network nat gateway create -g gpus -n nat --public-ip-addresses out --query name": "nat",
-    "az network nsg create -g gpus -n rules --query NewNSG.name": "rules",
-    "az network private-dns zone create -g gpus -n corp.internal --query name": "corp.internal",
-    "az acr create -g gpus -n teamimages --sku Basic --query loginServer": "teamimages.azurecr.io",
-    "az acr show -g gpus -n teamimages --query sku.name": "Basic",
-    "az keyvault create -g gpus -n team-secrets --query properties.vaultUri": (
+    "az network vnet subnet list -g around --vnet-name v --query [].name": ["s"],
+    "az network public-ip create -g around -n out --sku Standard --query publicIp.name": "out",
+    "az network nat gateway create -g around -n nat --public-ip-addresses out --query name": "nat",
+    "az network nsg create -g around -n rules --query NewNSG.name": "rules",
+    "az network private-dns zone create -g around -n corp.internal --query name": "corp.internal",
+    "az acr create -g around -n images --sku Basic --query loginServer": "images.azurecr.io",
+    "az acr show -g around -n images --query sku.name": "Basic",
+    "az keyvault create -g around -n team-secrets --query properties.vaultUri": (
         "https://team-secrets.vault.azure.net/"
     ),
-    "az monitor log-analytics workspace create -g gpus -n logs --query name": "logs",
-    "az storage account create -g gpus -n teamlogs --query primaryEndpoints.blob": (
+    "az monitor log-analytics workspace create -g around -n logs --query name": "logs",
+    "az storage account create -g around -n teamlogs --query primaryEndpoints.blob": (
         "https://teamlogs.blob.core.windows.net/"
     ),
     "az role assignment create --role AcrPull --assignee-object-id {principal} "
@@ -139,22 +139,20 @@ AROUND: dict[str, Any] = {
     "az aks maintenanceconfiguration add -g gpus --cluster-name c -n default --weekday Monday "
     "--start-hour 1 --query name": "default",
     "az aks maintenanceconfiguration list -g gpus --cluster-name c --query [].name": ["default"],
-    "az resource list -g gpus --resource-type Microsoft.Network/virtualNetworks --query [].name": [
-        "v"
-    ],
-    "az acr delete -g gpus -n teamimages --yes": "",
-    "az acr list -g gpus --query [].name": [],
+    "az network vnet list -g around --query [].name": ["v"],
+    "az acr delete -g around -n images --yes": "",
+    "az acr list -g around --query [].name": [],
 }
 
 
 def test_what_stands_around_a_cluster_is_stored(way: Way) -> None:
     """`az role assignment create` and all that AKS does not own ended in errors that misled."""
-    group = run(way, "az group show -n gpus --query id")
-    words = {"registry": f"{group}/providers/Microsoft.ContainerRegistry/registries/teamimages"}
+    group = run(way, "az group create -n around -l eastus --query id")
+    words = {"registry": f"{group}/providers/Microsoft.ContainerRegistry/registries/images"}
     differences = []
     for command, expected in AROUND.items():
         if "{principal}" in command or "{principal}" in str(expected):
-            words["principal"] = run(way, "az identity show -g gpus -n i --query principalId")
+            words["principal"] = run(way, "az identity show -g around -n i --query principalId")
         filled = json.loads(_filled(json.dumps(expected), words))
         try:
             printed = run(way, _filled(command, words))
@@ -343,9 +341,7 @@ def test_az_aborts_an_operation(way: Way) -> None:
 
 def test_az_reports_unsupported_requests_without_a_404(way: Way) -> None:
     """`az` ended with 3, as if the cluster were not there."""
-    outcome = way.runner.attempt(
-        *["az", "aks", "maintenanceconfiguration", "list", "-g", "gpus", "--cluster-name", "c"]
-    )
+    outcome = way.runner.attempt("az", "network", "list-usages", "-l", "eastus")
     assert outcome.code == 1
     assert "The rehearsal does not have GET" in outcome.err
 
