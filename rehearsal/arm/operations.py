@@ -179,12 +179,13 @@ def release_held(store: Store) -> None:
 
 
 def _remove(store: Store, resource: Resource, now: float) -> None:
-    nodes = resource.body.get("properties", {}).get("nodeResourceGroup")
-    subscription = resource.id.partition("/resource")[0]
-    # The group of a cluster's nodes goes with the cluster.
-    beside = store.within(f"{subscription}/resourceGroups/{nodes}") if nodes else []
-    for inner in (*store.within(resource.id), *beside):
+    for inner in store.within(resource.id):
         store.remove(inner)
+        # The group of a cluster's nodes goes with the cluster.
+        if nodes := inner.body.get("properties", {}).get("nodeResourceGroup"):
+            subscription = "/".join(inner.id.split("/")[:3])
+            for beside in store.within(f"{subscription}/resourceGroups/{nodes}"):
+                store.remove(beside)
         if inner.operation and inner.operation != resource.operation:
             _end(store, inner.operation, now, "Canceled", PREEMPTED)
 

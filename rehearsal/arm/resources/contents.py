@@ -21,7 +21,8 @@ def list_in_group(request: Request) -> Answer:
 def _listed(request: Request, resources: list[Resource]) -> Answer:
     conditions = filters.conditions(request, FILTERS)
     expanded = (request.http.query.get("$expand") or "").split(",")
-    # Top-level resources only: no resource groups, no child resources.
+    # Top-level resources only: no resource groups, no child resources, and nothing without a
+    # place, as role assignments.
     items = [_entry(request, item, expanded) for item in resources if _is_tracked(item)]
     return Answer(
         200, {"value": filters.top(request, (i for i in items if filters.meets(i, conditions)))}
@@ -29,7 +30,9 @@ def _listed(request: Request, resources: list[Resource]) -> Answer:
 
 
 def _is_tracked(resource: Resource) -> bool:
-    return resource.type != groups.TYPE and resource.type.count("/") == 1
+    return (
+        resource.type != groups.TYPE and resource.type.count("/") == 1 and resource.location != ""
+    )
 
 
 def _entry(request: Request, resource: Resource, expanded: list[str]) -> Json:

@@ -151,7 +151,10 @@ def test_aks_looks_up_subnets_and_identities(arm: Arm) -> None:
     assert code(arm, "GET", windows, None, AKS)[0] == 404
 
 
-def test_the_group_of_a_clusters_nodes_is_there_as_long_as_the_cluster(arm: Arm) -> None:
+@pytest.mark.parametrize("with_its_group", [False, True])
+def test_the_group_of_a_clusters_nodes_is_there_as_long_as_the_cluster(
+    arm: Arm, with_its_group: bool
+) -> None:
     """Programs assign roles on it, and it was said not to exist."""
     path = arm.name()
     body = {
@@ -168,7 +171,10 @@ def test_the_group_of_a_clusters_nodes_is_there_as_long_as_the_cluster(arm: Arm)
     assert [each["name"] for each in listed] == ["group", name]
     put(arm, f"{group}/{ROLES}/r", {"properties": {"principalId": "p"}})
     assert code(arm, "DELETE", group, None, "2024-03-01") == (501, "NotImplemented")
-    arm.call("DELETE", path, None, AKS)
+    if with_its_group:
+        arm.call("DELETE", GROUP, None, "2024-03-01")
+    else:
+        arm.call("DELETE", path, None, AKS)
     assert arm.call("GET", group, None, "2024-03-01").status == 404
     roles = arm.call("GET", f"/subscriptions/{SUBSCRIPTION}/{ROLES}", None, VERSION).body
     assert roles["value"] == []
@@ -238,6 +244,13 @@ def test_a_resource_does_not_move_and_keeps_to_its_group(arm: Arm) -> None:
     assert put(
         arm, f"{GROUP}/providers/Microsoft.Network/privateDnsZones/z", {"location": "global"}
     )
+
+
+def test_what_extends_a_resource_is_not_in_the_list_of_resources(arm: Arm) -> None:
+    put(arm, f"{NETWORKS}/v")
+    put(arm, f"{NETWORKS}/v/{ROLES}/r", {"properties": {"principalId": "p"}})
+    listed = arm.call("GET", f"{GROUP}/resources", None, "2021-04-01").body["value"]
+    assert [each["name"] for each in listed] == ["v"]
 
 
 def test_tells_the_types_that_are_stored_only(arm: Arm) -> None:

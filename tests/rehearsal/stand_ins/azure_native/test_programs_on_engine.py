@@ -193,3 +193,20 @@ def test_a_program_comes_up_changes_and_goes_down(
     assert bench.changes() == {}
     bench.pulumi("destroy", "--yes", "--skip-preview")
     assert bench.resources().keys() == set()
+
+
+def test_a_resource_is_where_its_group_is_or_where_the_configuration_says(bench: Bench) -> None:
+    """azure-native looks for a location that a program leaves out, in this order."""
+    program = """
+from pulumi_azure_native import managedidentity, resources
+
+group = resources.ResourceGroup("group", location="westeurope")
+managedidentity.UserAssignedIdentity("one", resource_group_name=group.name)
+"""
+    bench.up(program)
+    assert bench.resources()["one"]["outputs"]["location"] == "westeurope"
+    bench.pulumi("config", "set", "azure-native:location", "eastus")
+    # What is there stays where it is.
+    assert bench.changes() == {}
+    bench.up(program.replace('"one"', '"two"'))
+    assert bench.resources()["two"]["outputs"]["location"] == "eastus"
