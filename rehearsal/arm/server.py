@@ -26,6 +26,7 @@ from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Backend
 from rehearsal.arm.request_log import RequestLog
+from rehearsal.arm.resources import stored
 from rehearsal.arm.state import open_store
 from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.control_planes.desired_state import Era
@@ -100,7 +101,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
             correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
         )
         # None unless the answer is of a type that is stored only.
-        note = response.headers.get("x-rehearsal")
+        note = response.headers.get(stored.HEADER)
         request_log.write(request, content, response.status, note)
         return response
 

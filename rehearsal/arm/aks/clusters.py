@@ -63,7 +63,7 @@ def put(request: Request) -> Answer:
         api_version=request.api_version,
         today=request.offers.today,
         subscription=request.backend.principal.subscription,
-        others=_groups(request),
+        others=[each.name.lower() for each in groups.all_groups(request)],
     )
     refusals.judge(refusals.rules("cluster_request"), case)
     place = name, group.name, location
@@ -111,14 +111,6 @@ def put(request: Request) -> Answer:
         # Responses to a PUT have it, those to a GET do not.
         profile.setdefault("nodeLabels", {})
     return operations.accepted(request, status, operation, location, answer)
-
-
-def _groups(request: Request) -> list[str]:
-    """Returns the names of all resource groups, with those of the nodes."""
-    names = [group.name for group in request.store.of_type(groups.TYPE)]
-    of_nodes = "SELECT json_extract(body, '$.properties.nodeResourceGroup') FROM resources"
-    names += [name for (name,) in request.store.rows(f"{of_nodes} WHERE type = ?", TYPE)]
-    return [name.lower() for name in names]
 
 
 def _inline_pools(

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -55,9 +55,13 @@ class Case:
         """Returns whether the value at a path differs from the present one."""
         return self.before is None or at(self.before, path) != self.at(path)
 
-    def meets(self, path: str, expected: object) -> bool:
+    @cached_property
+    def _context(self) -> Json:
         beside = {"before": self.before or {}, "cluster": self.cluster, "named": self.name}
-        return meets(at({**self.values, **beside, "sent": self.sent}, path), expected)
+        return {**self.values, **beside, "sent": self.sent}
+
+    def meets(self, path: str, expected: object) -> bool:
+        return meets(at(self._context, path), expected)
 
 
 # Returns the values for the message, or whether there is a refusal whose message has none.

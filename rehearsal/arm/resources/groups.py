@@ -29,9 +29,15 @@ def existing(request: Request) -> Resource:
 
 
 def _find(request: Request) -> Resource | None:
+    if group := request.store.find(request.group):
+        return group
     name = request.names["group"].lower()
-    of_nodes = (group for group in _of_nodes(request) if group.name.lower() == name)
-    return request.store.find(request.group) or next(of_nodes, None)
+    return next((group for group in _of_nodes(request) if group.name.lower() == name), None)
+
+
+def all_groups(request: Request) -> list[Resource]:
+    """Returns the groups of the subscription, with those of nodes."""
+    return [*request.store.of_type(TYPE), *_of_nodes(request)]
 
 
 def _of_nodes(request: Request) -> list[Resource]:
@@ -117,7 +123,7 @@ def delete(request: Request) -> Answer:
 
 def list_all(request: Request) -> Answer:
     conditions = filters.conditions(request, FILTERS)
-    groups = map(response_body, [*request.store.of_type(TYPE), *_of_nodes(request)])
+    groups = map(response_body, all_groups(request))
     matching = (group for group in groups if filters.meets(group, conditions))
     return request.page(filters.top(request, matching), dict)
 

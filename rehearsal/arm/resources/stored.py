@@ -19,16 +19,23 @@ from rehearsal.arm.resources import groups, tags
 from rehearsal.arm.state import Resource, Store
 
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def _kinds(name: str) -> frozenset[str]:
+    """Returns the types of a list, in lower case."""
+    return frozenset(map(str.lower, _TABLES[name]))
+
+
+def _by_kind(name: str) -> dict[str, Any]:
+    """Returns what a table says of types, which are in lower case."""
+    return {kind.lower(): about for kind, about in _TABLES[name].items()}
+
+
 PROVIDERS: tuple[str, ...] = tuple(_TABLES["providers"])
-_LOWER = {path.lower(): made for path, made in _TABLES["made"].items()}
-_INLINE = {path.lower(): names for path, names in _TABLES["inline"].items()}
-_LISTED = {path.lower(): names for path, names in _TABLES["listed"].items()}
-_PLAYED = frozenset(map(str.lower, _TABLES["played"]))
-_PLACED = frozenset(map(str.lower, _TABLES["placed"]))
-_NEVER_201 = frozenset(map(str.lower, _TABLES["never_201"]))
-_NOT_STORED = frozenset(map(str.lower, _TABLES["not_stored"]))
+_MADE, _INLINE, _LISTED = map(_by_kind, ("made", "inline", "listed"))
+_PLAYED, _PLACED, _NEVER_201 = map(_kinds, ("played", "placed", "never_201"))
+_NOT_STORED, _OF_AKS = map(_kinds, ("not_stored", "of_aks"))
 _AKS = "microsoft.containerservice"
-_OF_AKS = frozenset(map(str.lower, _TABLES["of_aks"]))
 _ROLE, _ASSIGNMENT = (
     f"Microsoft.Authorization/{name}" for name in ("roleDefinitions", "roleAssignments")
 )
@@ -88,14 +95,14 @@ def is_missing(request: Request, identifier: str) -> bool:
     return is_of_this and request.store.find(identifier.rstrip("/")) is None
 
 
-# Of each answer, also in the log: nothing of the type is simulated.
-HEADER = {"x-rehearsal": "stored, not simulated"}
+# The header of each answer, which is in the log as well, if nothing of the type is simulated.
+HEADER, NOTE = "x-rehearsal", "stored, not simulated"
 
 
 def _told(handler: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
     def told(request: Request) -> Answer:
         answer = handler(request)
-        return replace(answer, headers={**answer.headers, **HEADER})
+        return replace(answer, headers={**answer.headers, HEADER: NOTE})
 
     return told
 
@@ -306,7 +313,7 @@ def _shown(request: Request, resource: Resource) -> Json:
         "lower": resource.name.lower(),
         "tenant": request.backend.principal.directory,
     }
-    made = _filled(_LOWER.get(resource.type.lower(), {}), names, resource.id)
+    made = _filled(_MADE.get(resource.type.lower(), {}), names, resource.id)
     shown: Json = {
         "id": resource.id,
         "name": resource.name,
