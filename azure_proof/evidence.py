@@ -31,9 +31,11 @@ _PUBLIC = re.compile(
     r"v?\d{1,4}(\.\d{1,4}){0,2}|\d{1,3}%|AKS\w{1,40}-\w{1,40}-\d{6}\.\d{1,2}\.\d{1,2}"
 )
 _CODE = re.compile(r"[A-Z][A-Za-z]{2,63}")
-# What people write in sentences. Anything else in a message can be a name, an address or a key:
-# letters of both cases in any order are random.
-_PLAIN = re.compile(r"[A-Za-z][a-z]{0,19}('[a-z]{1,2})?|[A-Z]{1,8}s?|\d{1,4}")
+# What people write in sentences, and codes of words, such as BadRequest. Anything else in a message
+# can be a name, an address or a key: letters of both cases in any order are random.
+_PLAIN = re.compile(
+    r"[A-Za-z][a-z]{0,19}('[a-z]{1,2})?|[A-Z]{1,8}s?|([A-Z][a-z]{2,19}){2,5}|\d{1,4}"
+)
 _PART = re.compile(r"[^\s'\"()\[\],;]+")
 
 

@@ -64,6 +64,11 @@ def test_nothing_private_of_an_error_is_in_the_evidence(secret: str) -> None:
         assert private not in json.dumps(row)
 
 
+def test_the_code_of_an_error_is_kept_in_a_message() -> None:
+    text = "header: BadRequest: PropertyChangeNotAllowed, says the API."
+    assert Mask(SUBSCRIPTION).message(text) == text
+
+
 def proof() -> dict[str, Any]:
     said = {"properties": {"count": 1, "vmSize": "Standard_NC4as_T4_v3"}}
     answer = {
