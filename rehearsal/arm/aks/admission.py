@@ -127,14 +127,14 @@ def _version(request: Request, cluster: Resource, pool: Resource, before: str | 
 def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
     if offer is not None and not offer.is_restricted:
         return offer
-    size = str(pool.properties["vmSize"])
+    size, target = str(pool.properties["vmSize"]), "agentPoolProfile.vmSize"
+    words = {"size": size, "location": pool.location}
     if size.lower() not in known_sizes():
-        words = {"size": size, "location": pool.location}
-        raise errors.ArmError(errors.UNKNOWN_SIZE, "agentPoolProfile.vmSize", **words)
+        raise errors.ArmError(errors.UNKNOWN_SIZE, target, **words)
     others = request.offers.in_location(pool.location)
     sizes = ",".join(other.size.name.lower() for other in others if not other.is_restricted)
     reason = f". The available VM sizes are '{sizes}'."
-    raise errors.size_not_allowed(size, pool.location, reason)
+    raise errors.ArmError(errors.SIZE_NOT_ALLOWED, target, **words, reason=reason)
 
 
 def _zones(pool: Resource, offer: Offer) -> None:

@@ -35,7 +35,8 @@ def _admit_system(pool: Json) -> None:
     """Refuses GPU pools for Windows: in the article's days there were none."""
     if pool["osType"] != "Linux" and sizes.is_gpu_size(str(pool["vmSize"])):
         reason = "GPU-enabled node pools are available for Linux node pools only."
-        raise errors.invalid("agentPoolProfile.osType", reason)
+        target = "agentPoolProfile.osType"
+        raise errors.ArmError(errors.INVALID_PARAMETER, target, parameter=target, reason=reason)
 
 
 def _admit_size(vm_size: str, location: str, today: date) -> None:
@@ -46,4 +47,5 @@ def _admit_size(vm_size: str, location: str, today: date) -> None:
         successor = retirement.SUCCESSORS.get(size.family)
         advice = f" Use {successor} instead." if successor else ""
         reason = f": the {size.family} sizes were retired on {size.retired_on}.{advice}"
-        raise errors.size_not_allowed(size.name, location, reason)
+        words = {"size": size.name, "location": location, "reason": reason}
+        raise errors.ArmError(errors.SIZE_NOT_ALLOWED, "agentPoolProfile.vmSize", **words)

@@ -142,19 +142,10 @@ def _rule(row: dict[str, Any], checks: Any, sources: Mapping[str, str]) -> Rule:
 
 def _error(row: dict[str, Any]) -> errors.Refusal:
     if "required" in row:
-        return errors.of_aks(
-            f"400 InvalidParameter: Required parameter {row['target']} is missing (null)."
-        )
+        return errors.MISSING_PARAMETER.of(parameter=row["target"])
     if "invalid" in row:
-        return _invalid(row["target"], row["invalid"])
-    return (errors.of_arm if row.get("arm") else errors.of_aks)(row["says"], row.get("subcode", ""))
-
-
-def _invalid(parameter: str, reason: str) -> errors.Refusal:
-    return errors.of_aks(
-        f"400 InvalidParameter: The value of parameter {parameter} is invalid. Error details: "
-        f"{reason}"
-    )
+        return errors.INVALID_PARAMETER.of(parameter=row["target"], reason=row["invalid"])
+    return errors.refusal(row["says"], row.get("subcode", ""), is_flat="arm" not in row)
 
 
 def _outside(lowest: float, highest: float, unless: object) -> Check:
@@ -184,7 +175,8 @@ def _enumerations(resource: str, others: Collection[Json], source: str) -> Itera
         shown = path.removeprefix("properties.")
         bare = shown.replace("[]", "").replace(".*", "")
         parameter = f"agentPoolProfile.{bare}" if resource == "pool" else bare
-        error = _invalid(parameter, f"value {{value}} is not allowed. Only {only} are allowed.")
+        reason = f"value {{value}} is not allowed. Only {only} are allowed."
+        error = errors.INVALID_PARAMETER.of(parameter=parameter, reason=reason)
         name = f"{'agentPool' if resource == 'pool' else resource}-{bare}".replace(".", "-")
         yield Rule(
             name=f"{name}-known" if name in taken else name,

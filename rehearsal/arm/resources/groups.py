@@ -70,7 +70,7 @@ def put(request: Request) -> Answer:
     name, body = request.names["group"], _read(request)
     location = required_location(body)
     if not resource_groups.NAME.fullmatch(name):
-        raise errors.ArmError(errors.BAD_GROUP_NAME, name=name)
+        raise errors.ArmError(errors.BAD_GROUP_NAME, name=name, rule=resource_groups.NAME_RULE)
     if location not in regions.regions():
         known = ",".join(regions.regions())
         refusal = errors.NO_LOCATION_FOR_GROUP

@@ -2,12 +2,15 @@
 
 import re
 import time
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rehearsal.arm import errors
 from rehearsal.cloud import Cloud
 from tests.rehearsal.conftest import API_VERSION, Azure, signed
 from tests.rehearsal.conftest import new_cluster as cluster_like
@@ -210,3 +213,16 @@ def test_only_resource_manager_answers_with_a_charset(
     assert aks.headers["Content-Type"] == "application/json"
     own = azure.call("GET", f"/resourceGroups/{group}?api-version=2025-04-01")
     assert own.headers["Content-Type"] == "application/json; charset=utf-8"
+
+
+def test_each_row_is_used_and_each_error_has_a_row() -> None:
+    """The names of rows are attributes of a module, which no type checker knows."""
+    modules = Path(errors.__file__).parent.rglob("*.py")
+    used = {
+        name
+        for module in modules
+        for name in re.findall(r"errors\.([A-Z]\w+)", module.read_text("utf-8"))
+    }
+    rows = tomllib.loads(Path(errors.__file__).with_suffix(".toml").read_text("utf-8"))
+
+    assert used - {"ArmError", "Refusal"} == {*rows["arm"], *rows["aks"]}
