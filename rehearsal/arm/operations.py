@@ -13,56 +13,56 @@ import math
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from enum import Enum
 from urllib.parse import urlencode
 
 from rehearsal.arm import errors
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource, Store
 
+_NODES = "{done}/{nodes} nodes completed"
+_OF_CREATION = (
+    "ProvisioningNetworkResources",
+    "ProvisioningControlPlane",
+    "ReconcilingDNS",
+    "CreatingAgentPools",
+    f"CreatingAgentPools: {_NODES}",
+    "ReconcilingAddons",
+)
 
-@dataclass(frozen=True)
-class Kind:
+
+class Kind(Enum):
     """A kind of operation: its duration, and the states that it shows."""
 
-    # In seconds at time scale 1: long enough to watch, short enough to wait for.
-    seconds: float
-    # The provisioning state of its resources until it ends...
-    meanwhile: str
-    # ...and after it has succeeded.
-    afterwards: str = "Succeeded"
-    # The statuses that it shows, in this order.
-    steps: tuple[str, ...] = ()
+    GROUP_DELETE = 4.0, "Deleting"
+    CLUSTER_CREATE = 8.0, "Creating", _OF_CREATION
+    CLUSTER_UPDATE = 5.0, "Updating", (_OF_CREATION[1], _OF_CREATION[-1])
+    CLUSTER_DELETE = 5.0, "Deleting"
+    CLUSTER_STOP = 4.0, "Stopping"
+    CLUSTER_START = 6.0, "Starting"
+    CLUSTER_ABORT = 2.0, "Canceling"
+    POOL_CREATE = 5.0, "Creating", (f"CreatingAgentPool: {_NODES}",)
+    POOL_UPDATE = 4.0, "Updating"
+    POOL_DELETE = 3.0, "Deleting"
+    POOL_ABORT = 2.0, "Canceling"
+    POOL_UPGRADE_OF_IMAGE = 4.0, "UpgradingNodeImageVersion"
+
+    def __init__(self, seconds: float, meanwhile: str, steps: tuple[str, ...] = ()) -> None:
+        # In seconds at time scale 1: long enough to watch, short enough to wait for.
+        self.seconds = seconds
+        # The provisioning state of its resources until it ends.
+        self.meanwhile = meanwhile
+        # The statuses that it shows, in this order.
+        self.steps = steps
+
+    @property
+    def afterwards(self) -> str:
+        """The provisioning state of its resources after it has succeeded."""
+        return "Canceled" if self in ABORTS else "Succeeded"
 
 
-_NODES = "{done}/{nodes} nodes completed"
-KINDS = {
-    "group delete": Kind(4.0, "Deleting"),
-    "cluster create": Kind(
-        8.0,
-        "Creating",
-        steps=(
-            "ProvisioningNetworkResources",
-            "ProvisioningControlPlane",
-            "ReconcilingDNS",
-            "CreatingAgentPools",
-            f"CreatingAgentPools: {_NODES}",
-            "ReconcilingAddons",
-        ),
-    ),
-    "cluster update": Kind(
-        5.0, "Updating", steps=("ProvisioningControlPlane", "ReconcilingAddons")
-    ),
-    "cluster delete": Kind(5.0, "Deleting"),
-    "cluster stop": Kind(4.0, "Stopping"),
-    "cluster start": Kind(6.0, "Starting"),
-    "cluster abort": Kind(2.0, "Canceling", "Canceled"),
-    "pool create": Kind(5.0, "Creating", steps=(f"CreatingAgentPool: {_NODES}",)),
-    "pool update": Kind(4.0, "Updating"),
-    "pool delete": Kind(3.0, "Deleting"),
-    "pool abort": Kind(2.0, "Canceling", "Canceled"),
-    "pool upgrade of image": Kind(4.0, "UpgradingNodeImageVersion"),
-}
+ABORTS = (Kind.CLUSTER_ABORT, Kind.POOL_ABORT)
+DELETIONS = (Kind.GROUP_DELETE, Kind.CLUSTER_DELETE, Kind.POOL_DELETE)
 POLLS_PER_OPERATION = 4
 # How long the status of an ended operation is available.
 KEPT_SECONDS = 86_400.0
@@ -90,7 +90,7 @@ ABORTED = {"code": "Canceled", "message": "The operation was aborted by a reques
 
 def begin(
     request: Request,
-    kind: str,
+    kind: Kind,
     resources: Iterable[Resource],
     failure: Json | None = None,
     meanwhile: str | None = None,
@@ -101,22 +101,22 @@ def begin(
     end, if it differs from the kind's.
     """
     operation = str(uuid.uuid4())
-    due = request.due(KINDS[kind].seconds)
+    due = request.due(kind.seconds)
     error = json.dumps(failure) if failure else None
     request.store.rows("DELETE FROM operations WHERE ended < ?", request.now - KEPT_SECONDS)
     statement = (
         "INSERT INTO operations (id, kind, started, due, error, status)"
         " VALUES (?, ?, ?, ?, ?, 'InProgress')"
     )
-    request.store.rows(statement, operation, kind, request.now, due, error)
+    request.store.rows(statement, operation, kind.name, request.now, due, error)
     for resource in resources:
         resource.operation = operation
-        resource.state = meanwhile or KINDS[kind].meanwhile
+        resource.state = meanwhile or kind.meanwhile
         request.store.write(resource)
     return operation
 
 
-def abort(request: Request, kind: str, resource: Resource) -> str:
+def abort(request: Request, kind: Kind, resource: Resource) -> str:
     """Ends the operation on a resource, and starts the one that makes it Canceled."""
     if resource.operation is None:
         raise errors.ArmError(errors.NOTHING_TO_ABORT, name=resource.name, state=resource.state)
@@ -142,14 +142,14 @@ def complete_due(store: Store, now: float, ended: Ended) -> None:
         if end is None:
             continue
         row = _row(store, row["id"])  # noqa: PLW2901 (`ended` may have set its error)
-        status = "Failed" if fails(row) else "Succeeded"
+        kind, status = Kind[row["kind"]], "Failed" if fails(row) else "Succeeded"
         _end(store, row["id"], end, status, json.loads(row["error"] or "null"))
         for resource in store.worked_on_by(row["id"]):
-            if row["kind"].endswith("delete") and status == "Succeeded":
+            if kind in DELETIONS and status == "Succeeded":
                 _remove(store, resource, end)
             else:
                 resource.operation = None
-                resource.state = status if fails(row) else KINDS[row["kind"]].afterwards
+                resource.state = status if fails(row) else kind.afterwards
                 # The etag differs from the one in the response to the request.
                 store.write(resource)
 
@@ -273,7 +273,7 @@ def show(request: Request) -> Answer:
 
 def _step(request: Request, row: sqlite3.Row) -> str:
     """Returns the status that an operation in progress shows."""
-    steps = ("InProgress", *KINDS[row["kind"]].steps)
+    steps = ("InProgress", *Kind[row["kind"]].steps)
     duration = max(row["due"] - row["started"], 1e-9)
     progress = len(steps) * (request.now - row["started"]) / duration
     number = max(0, min(int(progress), len(steps) - 1))

@@ -37,7 +37,7 @@ CREATE INDEX IF NOT EXISTS resources_parent ON resources (parent, type);
 CREATE INDEX IF NOT EXISTS resources_operation ON resources (operation);
 CREATE TABLE IF NOT EXISTS operations (
     id TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,
+    kind TEXT NOT NULL, -- the name of a kind of operation
     started REAL NOT NULL,
     due REAL NOT NULL,
     ended REAL,
@@ -75,6 +75,10 @@ class Resource:
     def properties(self) -> dict[str, Any]:
         properties: dict[str, Any] = self.body["properties"]
         return properties
+
+    def with_body(self, body: dict[str, Any]) -> "Resource":
+        others = (self.state, self.operation, self.etag)
+        return Resource(self.id, self.type, self.parent, self.location, body, *others)
 
 
 @dataclass(frozen=True)

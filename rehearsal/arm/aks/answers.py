@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from rehearsal.arm.aks import clusters, fields, pools, types
+from rehearsal.arm.aks import clusters, fields, types
+from rehearsal.arm.compute.usages import POOL_TYPE
 
 # By the `type` of a resource as in responses.
-RESOURCES = {clusters.SHOWN_TYPE: "cluster", pools.TYPE: "pool"}
+RESOURCES = {clusters.SHOWN_TYPE: "cluster", POOL_TYPE: "pool"}
 TYPES = {"cluster": "ManagedCluster", "pool": "AgentPool"}
 POOLS = "agentPoolProfiles"
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from catalogue.shapes import at
-from rehearsal.arm import errors, operations
+from rehearsal.arm import errors
 from rehearsal.arm.aks import (
     admission,
     defaults,
@@ -19,12 +19,20 @@ from rehearsal.arm.aks import (
     types,
     versions,
 )
+from rehearsal.arm.aks.places import (
+    CLUSTER_TYPE,
+    CLUSTERS,
+    NAMESPACE,
+    pools_of,
+    refuse_while_busy,
+    require_power,
+)
+from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resource_type import Change, ResourceType
 from rehearsal.arm.resources import groups, stored, tags
-from rehearsal.arm.state import Resource, Store
+from rehearsal.arm.state import Resource
 
-NAMESPACE = "Microsoft.ContainerService"
-TYPE = f"{NAMESPACE}/managedClusters"
 # The type as AKS spells it in responses; ids are spelled differently.
 SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
 # The kinds of egress with addresses from AKS, and the properties with their number.
@@ -40,17 +48,29 @@ KNOWN_LATER = (
 )
 
 
-def put(request: Request) -> Answer:
-    group = groups.open_to_change(request)
-    name = request.names["cluster"]
+def _put(request: Request, present: Resource | None) -> Change:
     body = types.read("ManagedCluster", request.body, request.api_version)
-    present = request.store.find(_id(request))
-    request.check_etag(present)
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     defaults.spell("cluster", body)
-    properties = body.get("properties") or {}
     rules.in_version("cluster", body, request.api_version)
+    cluster = _after_put(request, body, location, present)
+    refuse_while_busy(cluster, pools_of(request.store, cluster))
+    if present is None:
+        request.backend.control_planes.refuse_without_memory()
+    else:
+        require_power(present, "Running", "updating")
+    change = _with_pools(request, cluster, body.get("properties") or {}, is_new=present is None)
+    release = "currentKubernetesVersion"
+    if present and present.properties[release] != cluster.properties[release]:
+        return replace(change, meanwhile="Upgrading")
+    return change
+
+
+def _after_put(request: Request, body: Json, location: str, present: Resource | None) -> Resource:
+    """Returns the cluster after a PUT, whose pools are judged later."""
+    group, name = groups.GROUPS.existing(request), request.names["cluster"]
+    properties = body.get("properties") or {}
     before = present.properties if present else None
     case = refusals.Case(
         name=name,
@@ -65,84 +85,64 @@ def put(request: Request) -> Answer:
         subscription=request.backend.principal.subscription,
         others=[each.name.lower() for each in groups.all_groups(request)],
     )
-    refusals.judge(refusals.rules("cluster_request"), case)
-    place = name, group.name, location
-    there = pools.cluster_pools(request.store, present) if present else []
+    there = pools_of(request.store, present) if present else []
     first = [*(pool.properties for pool in there), *(properties.get("agentPoolProfiles") or ()), {}]
-    after = defaults.cluster(properties, before, place, request.api_version, first[0])
-    had = present.body.get("sku") if present else None
-    filled = {
-        "sku": {**defaults.SKU, **(had or {}), **(body.get("sku") or {})},
-        "properties": after,
-    }
-    refusals.judge(refusals.rules("cluster_result"), replace(case, values=filled))
-    admission.require_identities(request, _id(request), body)
+    place = name, group.name, location
+    had = (present.body if present else {}).get("sku") or {}
+
+    def fill() -> Json:
+        return {
+            "sku": {**defaults.SKU, **had, **(body.get("sku") or {})},
+            "properties": defaults.cluster(
+                properties, before, place, request.api_version, first[0]
+            ),
+        }
+
+    filled = refusals.judged("cluster", case, fill)
+    after = filled["properties"]
+    made_id = f"{_aks_group(request, group.name)}/providers/{CLUSTER_TYPE}/{name}"
+    cluster = present or Resource(made_id, CLUSTER_TYPE, group.id, location, {}, "Creating")
+    admission.require_identities(request, cluster.id, body)
     _admit_version(request, name, location, before, after)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "", properties)
         rules.not_changed_to(before, after)
-    cluster_id = f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}"
-    cluster = present or Resource(cluster_id, TYPE, group.id, location, {}, "Creating")
-    pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
-    if present is None:
-        request.backend.control_planes.refuse_without_memory()
-    else:
-        pools.require_power(present, "Running", "updating")
-    cluster.body = {
-        # Without `tags` they stay; an empty object removes them.
-        "tags": cluster.body.get("tags") if body.get("tags") is None else body["tags"] or None,
-        "sku": filled["sku"],
-        "identity": _identity(request, body, cluster),
-        "properties": after,
-    }
-    after.setdefault("identityProfile", _kubelet_identity(request, cluster))
+    after.setdefault("identityProfile", _kubelet_identity(request, name, after))
     _belong_to(after, request.backend.principal.directory, location)
-    inline, failure, meanwhile = _inline_pools(request, cluster, properties, is_new=not before)
-    release = "currentKubernetesVersion"
-    if before and before[release] != after[release]:
-        meanwhile = "Upgrading"
-    if properties.get("autoScalerProfile") != {}:
-        pools.note_autoscaling(cluster, inline)
-    kind = "cluster update" if present else "cluster create"
-    operation = operations.begin(request, kind, [cluster, *inline], failure, meanwhile)
-    status = 200 if present else 201
-    answer = response_body(request.store, cluster)
-    for profile in answer["properties"]["agentPoolProfiles"]:
-        # Responses to a PUT have it, those to a GET do not.
-        profile.setdefault("nodeLabels", {})
-    return operations.accepted(request, status, operation, location, answer)
+    # Without `tags` they stay; an empty object removes them.
+    tags_after = cluster.body.get("tags") if body.get("tags") is None else body["tags"] or None
+    identity = _identity(request, body, cluster)
+    body_after = {"tags": tags_after, "sku": filled["sku"], "identity": identity}
+    return cluster.with_body({**body_after, "properties": after})
 
 
-def _inline_pools(
-    request: Request, cluster: Resource, properties: Json, *, is_new: bool
-) -> tuple[list[Resource], Json | None, str | None]:
-    """Returns the inline pools after the PUT, and the error with which the operation fails.
-
-    The third value is the state of all resources meanwhile, if it is not the usual one.
+def _with_pools(request: Request, cluster: Resource, properties: Json, *, is_new: bool) -> Change:
+    """Returns the cluster with its inline pools, each after a PUT of its own.
 
     An existing pool that the body does not mention stays as it is: AKS deletes pools only by their
     own URL.
     """
-    present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
-    inline = list[Resource]()
-    before, states = [], set[str | None]()
+    present = {pool.name: pool for pool in pools_of(request.store, cluster)}
+    inline, before = list[Resource](), list[Resource | None]()
     _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
         rules.in_version("pool", {"properties": profile}, request.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
-        existing = present.get(name)
-        before.append(pools.version_of(existing))
-        had = existing.properties if existing else None
-        inline.append(pools.after_put(request, name, profile, existing, cluster, inline))
-        states.add(pools.state_meanwhile(had, inline[-1].properties))
+        before.append(present.get(name))
+        inline.append(pools.after_put(request, name, profile, before[-1], cluster, inline))
     pools.require_system_pool(cluster, present.values(), inline)
-    for pool in present.values():
+    for pool in {**present, **{pool.name: pool for pool in inline}}.values():
         release = pool.properties["currentOrchestratorVersion"]
         versions.admit_pool(release, cluster.properties["currentKubernetesVersion"])
-    failure = admission.admit(request, cluster, zip(inline, before, strict=True))
-    return inline, failure, "Scaling" if "Scaling" in states else None
+    changes = list(zip(before, inline, strict=True))
+    versioned = [(pool, pools.version_of(had)) for had, pool in changes]
+    failure = admission.admit(request, cluster, versioned)
+    if properties.get("autoScalerProfile") != {}:
+        pools.note_autoscaling(cluster, inline)
+    is_scaled = any(pools.state_meanwhile(*change) == "Scaling" for change in changes)
+    return Change(cluster, inline, failure=failure, meanwhile="Scaling" if is_scaled else None)
 
 
 def _refuse_other_versions(
@@ -178,60 +178,46 @@ def _admit_version(
         versions.admit_change(request.offers, location, *release)
 
 
-def get(request: Request) -> Answer:
-    return Answer(200, response_body(request.store, existing(request)))
-
-
 def list_in_group(request: Request) -> Answer:
-    return _listed(request, request.store.children(groups.existing(request).id, TYPE))
+    group = groups.above(request)
+    return _listed(request, request.store.children(group.id, CLUSTER_TYPE))
 
 
 def list_all(request: Request) -> Answer:
-    return _listed(request, request.store.of_type(TYPE))
+    return _listed(request, request.store.of_type(CLUSTER_TYPE))
 
 
 def _listed(request: Request, clusters: Sequence[Resource]) -> Answer:
-    return request.page_of_aks(clusters, lambda cluster: response_body(request.store, cluster))
+    return request.page_of_aks(clusters, lambda cluster: shown(request, cluster))
 
 
-def patch(request: Request) -> Answer:
-    groups.open_to_change(request)
-    cluster = existing(request)
-    request.check_etag(cluster)
+def _patch(request: Request, cluster: Resource) -> Change:
     body = types.read("TagsObject", request.body, request.api_version)
-    pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
-    pools.require_power(cluster, "Running", "updating")
-    if "tags" in body:
-        tags.admit(body["tags"])
-        cluster.body["tags"] = body["tags"] or None
-    operation = operations.begin(request, "cluster update", [cluster])
-    answer = response_body(request.store, cluster)
-    return operations.accepted(request, 200, operation, cluster.location, answer)
+    refuse_while_busy(cluster, pools_of(request.store, cluster))
+    require_power(cluster, "Running", "updating")
+    if "tags" not in body:
+        return Change(cluster)
+    tags.admit(body["tags"])
+    return Change(cluster.with_body({**cluster.body, "tags": body["tags"] or None}))
 
 
-def delete(request: Request) -> Answer:
-    groups.open_to_change(request)
-    cluster = request.store.find(_id(request))
-    request.check_etag(cluster)
-    if cluster is None:
-        return Answer(204)
-    pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
-    operation = operations.begin(request, "cluster delete", [cluster])
-    return operations.accepted(request, 202, operation, cluster.location, None)
+def _delete(request: Request, cluster: Resource) -> Change:
+    refuse_while_busy(cluster, pools_of(request.store, cluster))
+    return Change(cluster)
 
 
 def credentials(request: Request, *, role: str) -> Answer:
-    cluster = existing(request)
+    cluster = CLUSTERS.existing(request)
     signs_in_itself = role == "clusterUser" and cluster.properties.get("aadProfile")
     if cluster.properties.get("disableLocalAccounts") and not signs_in_itself:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
     return Answer(200, request.backend.control_planes.kubeconfig(cluster, role))
 
 
-def response_body(store: Store, cluster: Resource) -> Json:
+def shown(request: Request, cluster: Resource) -> Json:
     profiles = [
-        {"name": pool.name, **pools.response_body(pool)["properties"]}
-        for pool in pools.cluster_pools(store, cluster)
+        {"name": pool.name, **pools.shown(request, pool)["properties"]}
+        for pool in pools_of(request.store, cluster)
     ]
     body: Json = {
         "id": cluster.id,
@@ -242,6 +228,10 @@ def response_body(store: Store, cluster: Resource) -> Json:
         "eTag": cluster.etag,
         **{name: value for name, value in deepcopy(cluster.body).items() if value is not None},
     }
+    if request.http.method == "PUT":
+        for profile in profiles:
+            # Responses to a PUT have it, those to a GET do not.
+            profile.setdefault("nodeLabels", {})
     body["properties"] |= {"agentPoolProfiles": profiles, "provisioningState": cluster.state}
     for way, number in WAYS_OUT.items():
         if outbound := at(body, way):
@@ -275,15 +265,6 @@ def _aks_group(request: Request, name: str) -> str:
     return f"{request.subscription}/resourcegroups/{name}"
 
 
-def _id(request: Request) -> str:
-    return f"{request.group}/providers/{TYPE}/{request.names['cluster']}"
-
-
-def existing(request: Request) -> Resource:
-    """Returns the cluster in the path."""
-    return pools.cluster_of(request)
-
-
 def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
     """Returns the identity with its ids in the directory, which never change."""
     before = cluster.body.get("identity")
@@ -313,10 +294,10 @@ def _belong_to(cluster: Json, directory: str, location: str) -> None:
         cluster["oidcIssuerProfile"].setdefault("issuerURL", issuer)
 
 
-def _kubelet_identity(request: Request, cluster: Resource) -> Json:
-    group = _aks_group(request, cluster.properties["nodeResourceGroup"])
-    name = f"{cluster.name}-agentpool"
-    identity = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{name}"
+def _kubelet_identity(request: Request, name: str, cluster: Json) -> Json:
+    group = _aks_group(request, cluster["nodeResourceGroup"])
+    kind = "Microsoft.ManagedIdentity/userAssignedIdentities"
+    identity = f"{group}/providers/{kind}/{name}-agentpool"
     return {
         "kubeletidentity": {
             "resourceId": identity,
@@ -326,14 +307,21 @@ def _kubelet_identity(request: Request, cluster: Resource) -> Json:
     }
 
 
-PATH = pools.CLUSTER
+TYPE = ResourceType(
+    CLUSTERS,
+    _put,
+    shown,
+    _patch,
+    _delete,
+    creation=Kind.CLUSTER_CREATE,
+    update=Kind.CLUSTER_UPDATE,
+    deletion=Kind.CLUSTER_DELETE,
+)
+_PATH = CLUSTERS.path
 ROUTES = (
-    Route("PUT", PATH, put),
-    Route("PATCH", PATH, patch),
-    Route("GET", PATH, get),
-    Route("DELETE", PATH, delete),
-    Route("GET", f"/resourceGroups/{{group}}/providers/{TYPE}", list_in_group),
-    Route("GET", f"/providers/{TYPE}", list_all),
-    Route("POST", f"{PATH}/listClusterUserCredential", partial(credentials, role="clusterUser")),
-    Route("POST", f"{PATH}/listClusterAdminCredential", partial(credentials, role="clusterAdmin")),
+    *TYPE.routes("PUT", "PATCH", "GET", "DELETE"),
+    Route("GET", f"/resourceGroups/{{group}}/providers/{CLUSTER_TYPE}", list_in_group),
+    Route("GET", f"/providers/{CLUSTER_TYPE}", list_all),
+    Route("POST", f"{_PATH}/listClusterUserCredential", partial(credentials, role="clusterUser")),
+    Route("POST", f"{_PATH}/listClusterAdminCredential", partial(credentials, role="clusterAdmin")),
 )

@@ -8,9 +8,11 @@ from catalogue import networks
 from catalogue.device_plugin import PREFIX
 from catalogue.nodes import has_managed_gpus
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, clusters, pools, sign_in, unplayed
-from rehearsal.arm.compute.usages import ALLOCATED
+from rehearsal.arm.aks import admission, pools, sign_in, unplayed
+from rehearsal.arm.aks.places import CLUSTER_TYPE, pools_of
+from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
 from rehearsal.arm.offers import Offers
+from rehearsal.arm.operations import ABORTS, Kind
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups, stored
 from rehearsal.arm.state import Resource, Store
@@ -43,7 +45,7 @@ class StoreSource:
         going = {group.id.lower() for group in self._store.of_type(groups.TYPE) if group.operation}
         return [
             self._cluster(cluster, is_going=cluster.parent in going)
-            for cluster in self._store.of_type(clusters.TYPE)
+            for cluster in self._store.of_type(CLUSTER_TYPE)
         ]
 
     def resize(self, pool_id: str, count: int) -> bool:
@@ -58,9 +60,7 @@ class StoreSource:
     def _cluster(self, cluster: Resource, *, is_going: bool) -> DesiredCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
         network = cluster.properties["networkProfile"]
-        desired = {
-            pool.name: self._desired(pool) for pool in pools.cluster_pools(self._store, cluster)
-        }
+        desired = {pool.name: self._desired(pool) for pool in pools_of(self._store, cluster)}
         return DesiredCluster(
             uid=_uid(cluster),
             name=cluster.name,
@@ -174,26 +174,26 @@ class FleetControlPlanes:
 
     def ended(self, row: Any, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
-        if self.fleet is None or operations.fails(row) or row["kind"].endswith("abort"):
+        if self.fleet is None or operations.fails(row) or Kind[row["kind"]] in ABORTS:
             return float(row["due"])
-        return None if self._is_at_work(self.fleet, row["id"], row["kind"]) else now
+        return None if self._is_at_work(self.fleet, row["id"], Kind[row["kind"]]) else now
 
-    def _is_at_work(self, fleet: Fleet, operation: str, kind: str) -> bool:
+    def _is_at_work(self, fleet: Fleet, operation: str, kind: Kind) -> bool:
         resources = self._store.worked_on_by(operation)
-        if kind in ("group delete", "cluster delete"):
+        if kind in (Kind.GROUP_DELETE, Kind.CLUSTER_DELETE):
             inside = [inner for resource in resources for inner in self._store.within(resource.id)]
-            uids = [_uid(inner) for inner in inside if inner.type == clusters.TYPE]
+            uids = [_uid(inner) for inner in inside if inner.type == CLUSTER_TYPE]
             for reason in filter(None, map(fleet.removal_failure, uids)):
                 self._fail(operation, Refusal("ControlPlaneFailed", reason))
                 return False
             return any(map(fleet.has, uids))
-        if kind == "cluster stop":
-            return any(fleet.runs(_uid(each)) for each in resources if each.type == clusters.TYPE)
+        if kind is Kind.CLUSTER_STOP:
+            return any(fleet.runs(_uid(each)) for each in resources if each.type == CLUSTER_TYPE)
         owners = [
-            self._store.find(resource.parent) if resource.type == pools.TYPE else resource
+            self._store.find(resource.parent) if resource.type == POOL_TYPE else resource
             for resource in resources
         ]
-        own = operation if kind.startswith("cluster") else None
+        own = operation if kind.name.startswith("CLUSTER") else None
         for uid in {_uid(owner) for owner in owners if owner}:
             failure = fleet.failure(uid, own)
             refusal = Refusal("ControlPlaneFailed", failure) if failure else None
@@ -213,12 +213,12 @@ class FleetControlPlanes:
         health = {(state.group, state.name): state for state in states}
         shown = [
             self._overview(cluster, health.get((cluster.id.split("/")[4], cluster.name)))
-            for cluster in self._store.of_type(clusters.TYPE)
+            for cluster in self._store.of_type(CLUSTER_TYPE)
         ]
         return {"clusters": shown, "storedTypes": stored.told(self._store)}
 
     def _overview(self, cluster: Resource, health: Health | None) -> Json:
-        inside = pools.cluster_pools(self._store, cluster)
+        inside = pools_of(self._store, cluster)
         first_pool = inside[0].properties if inside else {}
         return {
             "name": cluster.name,

@@ -1,10 +1,11 @@
 """The machines of an agent pool, one for each node."""
 
 from rehearsal.arm import errors
-from rehearsal.arm.aks import clusters, pools
+from rehearsal.arm.aks.places import CLUSTERS, POOLS
+from rehearsal.arm.compute.usages import POOL_TYPE
 from rehearsal.arm.request import Answer, Json, Request, Route
 
-TYPE = f"{pools.TYPE}/machines"
+TYPE = f"{POOL_TYPE}/machines"
 
 
 def get(request: Request) -> Answer:
@@ -20,7 +21,7 @@ def list_all(request: Request) -> Answer:
 
 
 def _all(request: Request) -> list[Json]:
-    cluster, pool = clusters.existing(request), pools.existing(request)
+    cluster, pool = CLUSTERS.existing(request), POOLS.existing(request)
     nodes = request.backend.control_planes.nodes(cluster, pool)
     return [_machine(pool.id, node) for node in sorted(nodes, key=_name)]
 
@@ -48,6 +49,6 @@ def _machine(pool: str, node: Json) -> Json:
 
 
 ROUTES = (
-    Route("GET", f"{pools.PATH}/machines", list_all),
-    Route("GET", f"{pools.PATH}/machines/{{machine}}", get),
+    Route("GET", f"{POOLS.path}/machines", list_all),
+    Route("GET", f"{POOLS.path}/machines/{{machine}}", get),
 )

@@ -1,30 +1,21 @@
 """Agent pools of managed clusters."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from catalogue import images, nodes, sizes
 from catalogue.shapes import at
-from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import (
-    admission,
-    defaults,
-    eras,
-    fields,
-    refusals,
-    rules,
-    types,
-)
-from rehearsal.arm.compute import usages
+from rehearsal.arm import errors
+from rehearsal.arm.aks import admission, defaults, eras, fields, refusals, rules, types
+from rehearsal.arm.aks.places import CLUSTERS, POOLS, pools_of, refuse_while_busy, require_power
+from rehearsal.arm.compute.usages import POOL_TYPE
+from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Answer, Json, Request, Route
-from rehearsal.arm.resources import groups, registrations, reservations
-from rehearsal.arm.state import Resource, Store
+from rehearsal.arm.resource_type import Change, ResourceType
+from rehearsal.arm.resources import registrations, reservations
+from rehearsal.arm.state import Resource
 
-TYPE = usages.POOL_TYPE
 # The internal `image` of a pool whose node image has driver and device plugin.
-# As it stands in the files of every home.
 SPECIALIZED = "specialised"
-CLUSTER_TYPE = TYPE.rpartition("/")[0]
 # The internal node count of a pool before it was stopped.
 STOPPED = "stoppedCount"
 # Whether the deletion of a pool ignores disruption budgets.
@@ -36,55 +27,34 @@ STATES = {
     "enableFIPS": "Upgrading",
     "count": "Scaling",
 }
-CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
-def put(request: Request) -> Answer:
-    groups.open_to_change(request)
-    cluster = cluster_of(request)
-    present = request.store.find(_id(request, cluster))
-    request.check_etag(present)
+def _put(request: Request, present: Resource | None) -> Change:
+    cluster = CLUSTERS.existing(request)
     body = types.read("AgentPool", request.body, request.api_version)
-    requested = body.get("properties") or {}
     rules.in_version("pool", body, request.api_version)
-    name, version = request.names["pool"], version_of(present)
-    before = present.properties if present else None
-    pool = after_put(request, name, requested, present, cluster)
+    pool = after_put(request, request.names["pool"], body.get("properties") or {}, present, cluster)
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
-    require_system_pool(cluster, cluster_pools(request.store, cluster), [pool])
-    failure = admission.admit(request, cluster, [(pool, version)])
-    kind = "pool update" if present else "pool create"
-    meanwhile = state_meanwhile(before, pool.properties)
-    operation = operations.begin(request, kind, [pool], failure, meanwhile)
-    status = 200 if present else 201
-    return operations.accepted(request, status, operation, cluster.location, response_body(pool))
+    require_system_pool(cluster, pools_of(request.store, cluster), [pool])
+    failure = admission.admit(request, cluster, [(pool, version_of(present))])
+    return Change(pool, failure=failure, meanwhile=state_meanwhile(present, pool))
 
 
-def get(request: Request) -> Answer:
-    return Answer(200, response_body(existing(request)))
-
-
-def list_all(request: Request) -> Answer:
-    return request.page_of_aks(cluster_pools(request.store, cluster_of(request)), response_body)
-
-
-def delete(request: Request) -> Answer:
-    groups.open_to_change(request)
-    cluster = cluster_of(request)
-    pool = request.store.find(_id(request, cluster))
-    request.check_etag(pool)
-    if pool is None:
-        return Answer(204)
+def _delete(request: Request, pool: Resource) -> Change:
+    cluster = CLUSTERS.existing(request)
     refuse_while_busy(cluster, [pool])
     require_power(cluster, "Running", "deleting")
-    others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
+    others = [other for other in pools_of(request.store, cluster) if other.id != pool.id]
     if _is_system(pool) and not _is_hosted(cluster) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
     by_force = request.http.query.get("ignore-pod-disruption-budget", "").lower() == "true"
-    pool.body[BY_FORCE] = by_force
-    operation = operations.begin(request, "pool delete", [pool])
-    return operations.accepted(request, 202, operation, cluster.location, None)
+    return Change(pool.with_body({**pool.body, BY_FORCE: by_force}))
+
+
+def list_all(request: Request) -> Answer:
+    inside = pools_of(request.store, CLUSTERS.existing(request))
+    return request.page_of_aks(inside, lambda pool: shown(request, pool))
 
 
 def after_put(
@@ -100,7 +70,6 @@ def after_put(
     if present is None and not requested.get("vmSize"):
         requested = requested | {"vmSize": admission.choose_size(request, cluster.location)}
     before = present.properties if present else None
-    neighbours = cluster_pools(request.store, cluster)
     case = refusals.Case(
         name=name,
         sent=requested,
@@ -111,18 +80,20 @@ def after_put(
         location=cluster.location,
         api_version=request.api_version,
         today=request.offers.today,
-        others=[pool.name.lower() for pool in neighbours],
+        others=[pool.name.lower() for pool in pools_of(request.store, cluster)],
     )
-    refusals.judge(refusals.rules("pool_request"), case)
-    after = defaults.pool(requested, before, cluster.properties, request.api_version)
-    refusals.judge(refusals.rules("pool_result"), replace(case, values=after))
+    after = refusals.judged(
+        "pool",
+        case,
+        lambda: defaults.pool(requested, before, cluster.properties, request.api_version),
+    )
     if before is not None:
         prefix = "properties." if beside is None else "agentPoolProfile."
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)
     pool = present or Resource(
-        f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
+        f"{cluster.id}/agentPools/{name}", POOL_TYPE, cluster.id, cluster.location, {}, "Creating"
     )
-    pool.body = {**pool.body, "properties": after}
+    pool = pool.with_body({**pool.body, "properties": after})
     if present is None:
         _choose_image(request, pool)
         _refuse_encryption_at_host(request, after)
@@ -148,10 +119,11 @@ def _stop_or_start(pool: Resource, before: Json | None, after: Json, count: int 
         after["count"] = pool.body.pop(STOPPED, after["count"])
 
 
-def state_meanwhile(before: Json | None, after: Json) -> str | None:
+def state_meanwhile(present: Resource | None, pool: Resource) -> str | None:
     """Returns the state of a pool while a PUT changes it, if it is not Updating."""
-    if before is None:
+    if present is None:
         return None
+    before, after = present.properties, pool.properties
     was_stopped, is_stopped = _is_stopped(before), _is_stopped(after)
     if was_stopped is not is_stopped:
         return "Stopping" if is_stopped else "Starting"
@@ -227,10 +199,6 @@ def _require_feature(request: Request, namespace: str, feature: str) -> None:
         raise errors.ArmError(errors.FEATURE_NOT_REGISTERED, namespace=namespace, feature=feature)
 
 
-def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:
-    return store.children(cluster.id, TYPE)
-
-
 def require_system_pool(
     cluster: Resource, before: Iterable[Resource], after: Iterable[Resource]
 ) -> None:
@@ -247,18 +215,11 @@ def _is_hosted(cluster: Resource) -> bool:
     return bool(at(cluster.properties, "hostedSystemProfile.enabled"))
 
 
-def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
-    for resource in (cluster, *pools):
-        if resource.operation is not None:
-            kind = "agentpool " if resource.type == TYPE else ""
-            raise errors.ArmError(errors.BUSY, kind=kind, name=resource.name, state=resource.state)
-
-
-def response_body(pool: Resource) -> Json:
+def shown(_: Request, pool: Resource) -> Json:
     return {
         "id": pool.id,
         "name": pool.name,
-        "type": TYPE,
+        "type": POOL_TYPE,
         "properties": {
             **pool.properties,
             "provisioningState": pool.state,
@@ -267,48 +228,21 @@ def response_body(pool: Resource) -> Json:
     }
 
 
-def require_power(cluster: Resource, required: str, action: str) -> None:
-    """Refuses an action unless the cluster has the required power state."""
-    power = cluster.properties["powerState"]["code"]
-    if power != required:
-        words = {"state": cluster.state, "power": power, "action": action}
-        raise errors.ArmError(errors.WRONG_POWER, **words)
-
-
-def cluster_of(request: Request) -> Resource:
-    """Returns the cluster in the path of a cluster or a pool."""
-    group = groups.existing(request)
-    cluster = request.store.find(f"{request.subscription}{CLUSTER.format(**request.names)}")
-    if cluster is None:
-        words = {"type": CLUSTER_TYPE, "name": request.names["cluster"], "group": group.name}
-        raise errors.ArmError(errors.NO_RESOURCE, **words)
-    return cluster
-
-
-def existing(request: Request) -> Resource:
-    """Returns the pool in the path."""
-    cluster = cluster_of(request)
-    pool = request.store.find(_id(request, cluster))
-    if pool is None:
-        names = {"subscription": request.backend.principal.subscription, "cluster": cluster.name}
-        words = {**names, "name": request.names["pool"], "group": request.names["group"]}
-        raise errors.ArmError(errors.NO_POOL, **words)
-    return pool
-
-
-def _id(request: Request, cluster: Resource) -> str:
-    return f"{cluster.id}/agentPools/{request.names['pool']}"
-
-
 def _is_system(pool: Resource) -> bool:
     """Returns whether this is a System pool that is not being deleted."""
     return pool.properties["mode"] == "System" and pool.state != "Deleting"
 
 
-PATH = f"{CLUSTER}/agentPools/{{pool}}"
+TYPE = ResourceType(
+    POOLS,
+    _put,
+    shown,
+    delete=_delete,
+    creation=Kind.POOL_CREATE,
+    update=Kind.POOL_UPDATE,
+    deletion=Kind.POOL_DELETE,
+)
 ROUTES = (
-    Route("PUT", PATH, put),
-    Route("GET", PATH, get),
-    Route("DELETE", PATH, delete),
-    Route("GET", f"{CLUSTER}/agentPools", list_all),
+    *TYPE.routes("PUT", "GET", "DELETE"),
+    Route("GET", f"{CLUSTERS.path}/agentPools", list_all),
 )

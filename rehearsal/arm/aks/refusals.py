@@ -101,6 +101,14 @@ class Rule:
         return {} if found is True else found or None
 
 
+def judged(resource: str, case: Case, fill: Callable[[], Json]) -> Json:
+    """Returns what a PUT makes of a `pool` or a `cluster`; judges it as sent and as filled in."""
+    judge(rules(f"{resource}_request"), case)
+    filled = fill()
+    judge(rules(f"{resource}_result"), replace(case, values=filled))
+    return filled
+
+
 def judge(rules: Iterable[Rule], case: Case) -> None:
     """Refuses a PUT for the first rule that it breaks."""
     for rule in rules:

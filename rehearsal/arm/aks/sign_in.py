@@ -6,7 +6,7 @@ from aiohttp import web
 
 from catalogue.shapes import mapping
 from rehearsal.arm import bodies, errors
-from rehearsal.arm.aks import clusters
+from rehearsal.arm.aks.places import CLUSTER_TYPE
 from rehearsal.arm.home import Principal
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Store
@@ -81,7 +81,7 @@ class Reviewer:
         return {"authenticated": True, "user": user}
 
     def _entra(self, uid: str) -> Json | None:
-        for cluster in self._store.of_type(clusters.TYPE):
+        for cluster in self._store.of_type(CLUSTER_TYPE):
             if cluster.properties["resourceUID"] == uid:
                 entra: Json | None = cluster.properties.get("aadProfile")
                 return entra

@@ -3,19 +3,21 @@
 from collections.abc import Iterable
 
 from catalogue.kubernetes import DEFAULT, full_version
-from rehearsal.arm.aks import clusters, pools, versions
+from rehearsal.arm.aks import versions
+from rehearsal.arm.aks.places import CLUSTER_TYPE, CLUSTERS, POOLS
+from rehearsal.arm.compute.usages import POOL_TYPE
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource
 
 
 def of_cluster(request: Request) -> Answer:
-    cluster = clusters.existing(request)
+    cluster = CLUSTERS.existing(request)
     release = cluster.properties["currentKubernetesVersion"]
     body = {
         # AKS writes lower case here, and a capital for pools.
         "id": f"{cluster.id}/upgradeprofiles/default",
         "name": "default",
-        "type": f"{clusters.TYPE}/upgradeprofiles",
+        "type": f"{CLUSTER_TYPE}/upgradeprofiles",
         "properties": {
             "controlPlaneProfile": {
                 "kubernetesVersion": release,
@@ -29,7 +31,7 @@ def of_cluster(request: Request) -> Answer:
 
 
 def of_pool(request: Request) -> Answer:
-    cluster, pool = clusters.existing(request), pools.existing(request)
+    cluster, pool = CLUSTERS.existing(request), POOLS.existing(request)
     release = pool.properties["currentOrchestratorVersion"]
     most = _numbers(cluster.properties["currentKubernetesVersion"])
     # A pool cannot be newer than its control plane.
@@ -42,7 +44,7 @@ def of_pool(request: Request) -> Answer:
     body = {
         "id": f"{pool.id}/upgradeProfiles/default",
         "name": "default",
-        "type": f"{pools.TYPE}/upgradeProfiles",
+        "type": f"{POOL_TYPE}/upgradeProfiles",
         "properties": {
             "kubernetesVersion": release,
             "osType": pool.properties["osType"],
@@ -54,7 +56,7 @@ def of_pool(request: Request) -> Answer:
 
 
 def of_new_pools(request: Request) -> Answer:
-    cluster = clusters.existing(request)
+    cluster = CLUSTERS.existing(request)
     most = _numbers(cluster.properties["currentKubernetesVersion"])
     default = full_version(DEFAULT)
     usable = [
@@ -64,7 +66,7 @@ def of_new_pools(request: Request) -> Answer:
     body = {
         "id": f"{cluster.id}/availableAgentPoolVersions/default",
         "name": "default",
-        "type": f"{clusters.TYPE}/availableAgentPoolVersions",
+        "type": f"{CLUSTER_TYPE}/availableAgentPoolVersions",
         "properties": {"agentPoolVersions": usable},
     }
     return Answer(200, body)
@@ -91,7 +93,7 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 
 ROUTES = (
-    Route("GET", f"{clusters.PATH}/upgradeProfiles/default", of_cluster),
-    Route("GET", f"{pools.PATH}/upgradeProfiles/default", of_pool),
-    Route("GET", f"{clusters.PATH}/availableAgentPoolVersions", of_new_pools),
+    Route("GET", f"{CLUSTERS.path}/upgradeProfiles/default", of_cluster),
+    Route("GET", f"{POOLS.path}/upgradeProfiles/default", of_pool),
+    Route("GET", f"{CLUSTERS.path}/availableAgentPoolVersions", of_new_pools),
 )

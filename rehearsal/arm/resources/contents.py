@@ -15,7 +15,7 @@ def list_all(request: Request) -> Answer:
 
 
 def list_in_group(request: Request) -> Answer:
-    return _listed(request, request.store.within(groups.existing(request).id))
+    return _listed(request, request.store.within(groups.above(request).id))
 
 
 def _listed(request: Request, resources: list[Resource]) -> Answer:

@@ -3,7 +3,9 @@
 from catalogue import regions, resource_groups
 from catalogue.regions import plain
 from rehearsal.arm import bodies, errors, filters, operations
+from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resource_type import Change, Place, ResourceType
 from rehearsal.arm.resources import tags
 from rehearsal.arm.state import Resource
 
@@ -18,26 +20,47 @@ TYPES = {
     }
 }
 FILTERS = ("name", "location", "tagName", "tagValue")
+CHANGES = frozenset(["PUT", "PATCH", "DELETE"])
 
 
-def existing(request: Request) -> Resource:
-    """Returns the resource group in the path."""
-    group = _find(request)
-    if group is None:
-        raise errors.ArmError(errors.NO_GROUP, name=request.names["group"])
+class _Groups(Place):
+    def find(self, request: Request) -> Resource | None:
+        """Returns the group in the path; AKS has created those of nodes."""
+        if group := super().find(request):
+            return group
+        name = request.names["group"].lower()
+        return next((group for group in _of_nodes(request) if group.name.lower() == name), None)
+
+
+GROUPS = _Groups(
+    "/resourceGroups/{group}",
+    above=lambda _: None,
+    missing=lambda request: errors.ArmError(errors.NO_GROUP, name=request.names["group"]),
+)
+
+
+def above(request: Request) -> Resource:
+    """Returns the group in the path; refuses a change in one that is being deleted."""
+    return open_to_change(request) if request.http.method in CHANGES else GROUPS.existing(request)
+
+
+def open_to_change(request: Request) -> Resource:
+    """Returns the group in the path; refuses one that is being deleted."""
+    group = GROUPS.existing(request)
+    _refuse_going(group)
     return group
 
 
-def _find(request: Request) -> Resource | None:
-    if group := request.store.find(request.group):
-        return group
-    name = request.names["group"].lower()
-    return next((group for group in _of_nodes(request) if group.name.lower() == name), None)
+def _refuse_going(group: Resource) -> None:
+    if group.operation is not None:
+        raise errors.ArmError(errors.GROUP_GOING, name=group.name)
 
 
 def all_groups(request: Request) -> list[Resource]:
     """Returns the groups of the subscription, with those of nodes."""
-    return [*request.store.of_type(TYPE), *_of_nodes(request)]
+    groups = request.store.of_type(TYPE)
+    stored = {group.id.lower() for group in groups}
+    return [*groups, *(each for each in _of_nodes(request) if each.id.lower() not in stored)]
 
 
 def _of_nodes(request: Request) -> list[Resource]:
@@ -58,77 +81,57 @@ def _of_nodes(request: Request) -> list[Resource]:
     ]
 
 
-def open_to_change(request: Request) -> Resource:
-    """Returns the resource group in the path; refuses one that is being deleted."""
-    group = existing(request)
-    if group.operation is not None:
-        raise errors.ArmError(errors.GROUP_GOING, name=group.name)
-    return group
-
-
-def put(request: Request) -> Answer:
+def _put(request: Request, present: Resource | None) -> Change:
     name, body = request.names["group"], _read(request)
     location = required_location(body)
     if not resource_groups.NAME.fullmatch(name):
-        raise errors.ArmError(errors.BAD_GROUP_NAME, name=name, rule=resource_groups.NAME_RULE)
+        refusal, rule = errors.BAD_GROUP_NAME, resource_groups.NAME_RULE
+        raise errors.ArmError(refusal, name=name, rule=rule)
     if location not in regions.regions():
         known = ",".join(regions.regions())
         refusal = errors.NO_LOCATION_FOR_GROUP
         raise errors.ArmError(refusal, location=request.body["location"], locations=known)
-    present = request.store.find(request.group)
-    if present is not None:
-        open_to_change(request)
-        refuse_move(present, location, errors.GROUP_MOVED)
-    group = present or Resource(
-        request.group, TYPE, request.subscription, location, {}, "Succeeded"
-    )
-    group.body = {"tags": body.get("tags") or {}, "properties": {}}
-    request.store.write(group)
-    return Answer(200 if present else 201, response_body(group))
+    tags_sent = {"tags": body.get("tags") or {}}
+    if present is None:
+        identifier = f"{request.subscription}/resourceGroups/{name}"
+        owner = request.subscription
+        return Change(Resource(identifier, TYPE, owner, location, tags_sent, "Succeeded"))
+    _refuse_going(present)
+    refuse_move(present, location, errors.GROUP_MOVED)
+    return Change(present.with_body(present.body | tags_sent))
 
 
-def patch(request: Request) -> Answer:
-    group = open_to_change(request)
+def _patch(request: Request, group: Resource) -> Change:
+    _refuse_going(group)
     body = _read(request)
-    if "tags" in body:
-        group.body["tags"] = body["tags"] or {}
-    request.store.write(group)
-    return Answer(200, response_body(group))
+    changed = {"tags": body["tags"] or {}} if "tags" in body else {}
+    return Change(group.with_body(group.body | changed))
 
 
 def _read(request: Request) -> Json:
-    body: Json = bodies.Reader(TYPES, bodies.of_resource_manager).read(
-        "ResourceGroup", request.body
-    )
+    reader = bodies.Reader(TYPES, bodies.of_resource_manager)
+    body: Json = reader.read("ResourceGroup", request.body)
     tags.admit(body.get("tags"))
     return body
 
 
-def get(request: Request) -> Answer:
-    return Answer(200, response_body(existing(request)))
-
-
-def head(request: Request) -> Answer:
-    return Answer(204 if _find(request) else 404)
-
-
 def delete(request: Request) -> Answer:
-    group = existing(request)
+    group = GROUPS.existing(request)
     if group.body.get("managedBy"):
         what = "the deletion of the resource group of a cluster's nodes"
         raise errors.ArmError(errors.NOT_REHEARSED, what=what)
-    operation = group.operation or operations.begin(request, "group delete", [group])
+    operation = group.operation or operations.begin(request, Kind.GROUP_DELETE, [group])
     return operations.accepted_by_front(request, operation)
 
 
 def list_all(request: Request) -> Answer:
     conditions = filters.conditions(request, FILTERS)
-    groups = map(response_body, all_groups(request))
+    groups = (_shown(request, group) for group in all_groups(request))
     matching = (group for group in groups if filters.meets(group, conditions))
     return request.page(filters.top(request, matching), dict)
 
 
-def response_body(group: Resource) -> Json:
+def _shown(_: Request, group: Resource) -> Json:
     return {
         "id": group.id,
         "name": group.name,
@@ -154,12 +157,8 @@ def refuse_move(present: Resource | None, location: str, refusal: errors.Refusal
         raise errors.ArmError(refusal, "location", **words)
 
 
-PATH = "/resourceGroups/{group}"
 ROUTES = (
-    Route("PUT", PATH, put),
-    Route("PATCH", PATH, patch),
-    Route("GET", PATH, get),
-    Route("HEAD", PATH, head),
-    Route("DELETE", PATH, delete),
+    *ResourceType(GROUPS, _put, _shown, _patch).routes("PUT", "PATCH", "GET", "HEAD"),
+    Route("DELETE", GROUPS.path, delete),
     Route("GET", "/resourceGroups", list_all),
 )

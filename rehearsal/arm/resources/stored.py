@@ -15,6 +15,7 @@ from catalogue import regions
 from catalogue.regions import plain
 from rehearsal.arm import bodies, errors
 from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resource_type import Change, Place, ResourceType
 from rehearsal.arm.resources import groups, tags
 from rehearsal.arm.state import Resource, Store
 
@@ -107,60 +108,32 @@ def _told(handler: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
     return told
 
 
-def put(request: Request) -> Answer:
-    parent, identifier = _parent(request), _id(request)
-    present = request.store.find(identifier)
-    request.check_etag(present)
+def _put(request: Request, present: Resource | None) -> Change:
     body = _read(request)
-    location = _location(request, body, present)
+    location, kind = _location(request, body, present), _kind(request.names["inside"])
     resource = present or Resource(
-        identifier, _kind(request.names["inside"]), parent, location, {}, "Succeeded"
+        f"{request.subscription}{PLACE.path.format(**request.names)}",
+        kind,
+        _above(request),
+        location,
+        {},
+        "Succeeded",
     )
-    _write(request, resource, body)
-    is_created = present is None and resource.type.lower() not in _NEVER_201
-    return Answer(201 if is_created else 200, _shown(request, resource))
+    change = _changed(request, resource, body)
+    return replace(change, created=200) if kind.lower() in _NEVER_201 else change
 
 
-def patch(request: Request) -> Answer:
-    _parent(request)
-    resource, body = _existing(request), _read(request)
-    request.check_etag(resource)
+def _patch(request: Request, resource: Resource) -> Change:
+    body = _read(request)
     body.pop("location", None)
     inside = {**_with_inline(request, resource), **body.get("properties", {})}
-    _write(request, resource, {**resource.body, **body, "properties": inside})
-    return Answer(200, _shown(request, resource))
-
-
-def get(request: Request) -> Answer:
-    _at_group(request)
-    return Answer(200, _shown(request, _existing(request)))
-
-
-def head(request: Request) -> Answer:
-    return Answer(204 if request.store.find(_id(request)) else 404)
-
-
-def delete(request: Request) -> Answer:
-    _at_group(request)
-    resource = request.store.find(_id(request))
-    if resource is None:
-        return Answer(204)
-    request.check_etag(resource)
-    for inner in request.store.within(resource.id):
-        request.store.remove(inner)
-    return Answer(200)
+    return _changed(request, resource, {**resource.body, **body, "properties": inside})
 
 
 def list_all(request: Request) -> Answer:
     """Lists the resources of a type within a scope: a resource, a group or the subscription."""
-    _at_group(request)
     kind = _kind(request.names["inside"]).lower()
-    # The parent of a list of children is in its path.
-    above = (
-        _parent(request)
-        if kind.count("/") > 1
-        else f"{request.subscription}{request.names['scope']}"
-    )
+    above = _above(request)
     conditions = dict(_CONDITION.findall(request.http.query.get("$filter") or ""))
     found = [
         _shown(request, each)
@@ -214,39 +187,27 @@ def _kind(inside: str) -> str:
     return "/".join([namespace, *segments[::2]])
 
 
-def _id(request: Request) -> str:
-    return f"{request.subscription}{request.names['scope']}/providers/{request.names['inside']}"
-
-
-def _at_group(request: Request) -> None:
-    if request.names["group"]:
-        groups.existing(request)
-
-
-def _parent(request: Request) -> str:
+def _above(request: Request) -> str:
     """Returns the id above a resource in the path; refuses one that is not there, or going."""
     if request.names["group"]:
-        groups.open_to_change(request)
+        groups.above(request)
     namespace, *segments = request.names["inside"].split("/")
     scope = f"{request.subscription}{request.names['scope']}"
     above = segments[: (len(segments) - 1) // 2 * 2]
     # Such as the blob service of a storage account, which is there from the start.
     above = above[:-2] if above[-1:] == ["default"] else above
     identifier = f"{scope}/providers/{'/'.join([namespace, *above])}" if above else scope
-    is_checked = "/providers/" not in identifier
-    if not is_checked and request.store.find(identifier) is None:
-        kind = _kind(request.names["inside"])
-        raise errors.ArmError(errors.NO_PARENT, type=kind, parent=identifier.rpartition("/")[2])
+    if "/providers/" in identifier and request.store.find(identifier) is None:
+        verb = {"GET": "read", "HEAD": "read", "DELETE": "delete"}.get(request.http.method, "write")
+        words = {"type": _kind(request.names["inside"]), "parent": identifier.rpartition("/")[2]}
+        raise errors.ArmError(errors.NO_PARENT, verb=verb, **words)
     return identifier
 
 
-def _existing(request: Request) -> Resource:
-    found = request.store.find(_id(request))
-    if found is None:
-        kind, name = _kind(request.names["inside"]), _id(request).rpartition("/")[2]
-        words = {"type": kind, "name": name, "group": request.names["group"]}
-        raise errors.ArmError(errors.NO_RESOURCE, **words)
-    return found
+def _missing(request: Request) -> errors.ArmError:
+    inside = request.names["inside"]
+    words = {"type": _kind(inside), "name": inside.rpartition("/")[2]}
+    return errors.ArmError(errors.NO_RESOURCE, group=request.names["group"], **words)
 
 
 def _read(request: Request) -> Json:
@@ -269,36 +230,38 @@ def _location(request: Request, body: Json, present: Resource | None) -> str:
     return location
 
 
-def _write(request: Request, resource: Resource, body: Json) -> None:
-    """Stores a resource, and the items of its lists that are resources of their own."""
+def _changed(request: Request, resource: Resource, sent: Json) -> Change:
+    """Returns a resource as it was sent, and the items of its lists that are resources."""
     made = {"id", "name", "type", "location", "etag"}
-    resource.body = {name: value for name, value in body.items() if name not in made}
-    properties = resource.body["properties"] = dict(body.get("properties") or {})
-    if resource.type.lower() == _ASSIGNMENT.lower():
+    body = {name: value for name, value in sent.items() if name not in made}
+    properties = body["properties"] = dict(body.get("properties") or {})
+    kind, inside, gone = resource.type.lower(), list[Resource](), list[Resource]()
+    if kind == _ASSIGNMENT.lower():
         properties["scope"] = f"{request.subscription}{request.names['scope']}"
-    for name in _LISTED.get(resource.type.lower(), ()):
+    for name in _LISTED.get(kind, ()):
         properties.pop(name, None)
-    for name in _INLINE.get(resource.type.lower(), ()):
+    for name in _INLINE.get(kind, ()):
         # A list that is left out stays as it is.
         if (items := properties.pop(name, None)) is not None:
-            _write_items(request, resource, name, items)
-    request.store.write(resource)
+            change = _changed_items(request, resource, name, items)
+            inside += change.inside
+            gone += change.gone
+    return Change(resource.with_body(body), inside, gone)
 
 
-def _write_items(request: Request, owner: Resource, name: str, items: Any) -> None:
+def _changed_items(request: Request, owner: Resource, name: str, items: Any) -> Change:
     kind = f"{owner.type}/{name}"
     if not isinstance(items, list) or not all(map(_has_name, items)):
         reason = f"'properties.{name}' is a list of objects with names"
         raise errors.ArmError(errors.BAD_CONTENT, reason=reason)
-    named = {item["name"].lower() for item in items}
-    for each in request.store.children(owner.id, kind):
-        if each.name.lower() not in named:
-            request.store.remove(each)
+    present = {each.name.lower(): each for each in request.store.children(owner.id, kind)}
+    inside = list[Resource]()
     for item in items:
         identifier = f"{owner.id}/{name}/{item['name']}"
-        present = request.store.find(identifier)
-        inner = present or Resource(identifier, kind, owner.id, owner.location, {}, "Succeeded")
-        _write(request, inner, item)
+        new = Resource(identifier, kind, owner.id, owner.location, {}, "Succeeded")
+        change = _changed(request, present.pop(item["name"].lower(), new), item)
+        inside += [change.resource, *change.inside]
+    return Change(owner, inside, list(present.values()))
 
 
 def _has_name(item: Any) -> bool:
@@ -369,7 +332,11 @@ def guid(identifier: str, name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{identifier.lower()} {name}"))
 
 
-_OF_RESOURCES = {"PUT": put, "PATCH": patch, "GET": get, "HEAD": head, "DELETE": delete}
+PLACE = Place("{scope}/providers/{inside}", _above, _missing)
+_TYPE = ResourceType(PLACE, _put, _shown, _patch)
+_OF_RESOURCES = {
+    route.method: route.handler for route in _TYPE.routes("PUT", "PATCH", "GET", "HEAD", "DELETE")
+}
 _OF_LISTS = {"GET": list_all}
 _OF_ROLES = {"GET": list_roles}
 _OF_NAMES = {"POST": check_name}

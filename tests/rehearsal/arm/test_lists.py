@@ -5,7 +5,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
-from rehearsal.arm.aks import clusters, pools
+from rehearsal.arm.aks import places
+from rehearsal.arm.compute.usages import POOL_TYPE
 from rehearsal.arm.resources import groups, reservations
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
@@ -163,9 +164,9 @@ def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) 
 @pytest.mark.parametrize(
     "resource_type",
     [
-        clusters.TYPE,
+        places.CLUSTER_TYPE,
         groups.TYPE,
-        pools.TYPE,
+        POOL_TYPE,
         f"{reservations.TYPE}/capacityReservations",
         reservations.TYPE,
     ],

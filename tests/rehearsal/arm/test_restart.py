@@ -13,7 +13,7 @@ from cryptography import x509
 from rehearsal import cloud
 from rehearsal.arm import tls
 from rehearsal.arm.home import Home
-from rehearsal.arm.operations import KINDS
+from rehearsal.arm.operations import Kind
 from tests.rehearsal.conftest import ENDED
 
 V = "?api-version=2026-08-01"
@@ -71,9 +71,7 @@ def test_an_operation_ends_in_time_while_the_server_is_stopped(
     lasted = datetime.datetime.fromisoformat(ended["endTime"]) - datetime.datetime.fromisoformat(
         ended["startTime"]
     )
-    assert lasted.total_seconds() == pytest.approx(
-        KINDS["cluster create"].seconds * FAST, abs=0.001
-    )
+    assert lasted.total_seconds() == pytest.approx(Kind.CLUSTER_CREATE.seconds * FAST, abs=0.001)
 
 
 @pytest.mark.long

@@ -98,7 +98,7 @@ def test_subnets_are_in_their_network_and_resources_of_their_own(arm: Arm) -> No
     put(arm, f"{NETWORKS}/v", {**EAST, "properties": {"subnets": subnets}})
     assert code(arm, "GET", f"{NETWORKS}/v/subnets/b") == (404, "ResourceNotFound")
     arm.call("DELETE", f"{NETWORKS}/v", None, VERSION)
-    assert code(arm, "GET", f"{NETWORKS}/v/subnets/a") == (404, "ResourceNotFound")
+    assert code(arm, "GET", f"{NETWORKS}/v/subnets/a") == (404, "ParentResourceNotFound")
 
 
 def test_a_role_is_assigned_on_a_resource_a_group_or_the_subscription(arm: Arm) -> None:
@@ -167,6 +167,11 @@ def test_the_group_of_a_clusters_nodes_is_there_as_long_as_the_cluster(
     shown = arm.call("GET", group, None, "2024-03-01").body
     assert (shown["name"], shown["location"]) == (name, "eastus")
     assert shown["managedBy"].lower() == path.lower()
+    listed = arm.call("GET", group.rpartition("/")[0], None, "2024-03-01").body["value"]
+    assert [each["name"] for each in listed] == ["group", name]
+    # A tag of its own makes no second group of it.
+    tagged = arm.call("PATCH", group, {"tags": {"a": "b"}}, "2024-03-01").body
+    assert (tagged["tags"], tagged["managedBy"]) == ({"a": "b"}, shown["managedBy"])
     listed = arm.call("GET", group.rpartition("/")[0], None, "2024-03-01").body["value"]
     assert [each["name"] for each in listed] == ["group", name]
     put(arm, f"{group}/{ROLES}/r", {"properties": {"principalId": "p"}})

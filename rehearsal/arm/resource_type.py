@@ -1,0 +1,123 @@
+"""A type of Azure is a declaration: one PUT, PATCH, GET, HEAD and DELETE serves all types.
+
+Judging comes before changing: what a request makes of resources is whole before it is stored.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rehearsal.arm import errors, operations
+from rehearsal.arm.operations import Kind
+from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.state import Resource
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the resources of a type stand."""
+
+    # Below a subscription; names in braces are those in the path of a request.
+    path: str
+    # Refuses a request without the resource above, and a change below one that is going.
+    above: Callable[[Request], object]
+    # The error for a resource that is not there.
+    missing: Callable[[Request], errors.ArmError]
+
+    def find(self, request: Request) -> Resource | None:
+        """Returns the resource in the path of a request, if it is there."""
+        self.above(request)
+        return request.store.find(f"{request.subscription}{self.path.format(**request.names)}")
+
+    def existing(self, request: Request) -> Resource:
+        found = self.find(request)
+        if found is None:
+            raise self.missing(request)
+        return found
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a request makes of a resource."""
+
+    resource: Resource
+    # What changes with it, such as the pools of a cluster, and what it no longer has.
+    inside: Sequence[Resource] = ()
+    gone: Sequence[Resource] = ()
+    # The error with which the operation will fail, and the state of all until then, if it is not
+    # the usual one.
+    failure: Json | None = None
+    meanwhile: str | None = None
+    # The status of the answer if the resource is new.
+    created: int = 201
+
+
+def nothing(_: Request, resource: Resource) -> Change:
+    return Change(resource)
+
+
+@dataclass(frozen=True)
+class ResourceType:
+    """What is a type's own: each function judges a request, and returns what comes of it."""
+
+    place: Place
+    put: Callable[[Request, Resource | None], Change]
+    shown: Callable[[Request, Resource], Json]
+    patch: Callable[[Request, Resource], Change] = nothing
+    delete: Callable[[Request, Resource], Change] = nothing
+    # The operations that a request begins; without them its change is done at once.
+    creation: Kind | None = None
+    update: Kind | None = None
+    deletion: Kind | None = None
+
+    def serve_put(self, request: Request) -> Answer:
+        present = self.place.find(request)
+        request.check_etag(present)
+        change = self.put(request, present)
+        if present is None:
+            return self._done(request, change, self.creation, change.created)
+        return self._done(request, change, self.update, 200)
+
+    def serve_patch(self, request: Request) -> Answer:
+        present = self.place.existing(request)
+        request.check_etag(present)
+        return self._done(request, self.patch(request, present), self.update, 200)
+
+    def serve_get(self, request: Request) -> Answer:
+        return Answer(200, self.shown(request, self.place.existing(request)))
+
+    def serve_head(self, request: Request) -> Answer:
+        return Answer(204 if self.place.find(request) else 404)
+
+    def serve_delete(self, request: Request) -> Answer:
+        present = self.place.find(request)
+        request.check_etag(present)
+        if present is None:
+            return Answer(204)
+        change = self.delete(request, present)
+        if self.deletion is not None:
+            return self._begun(request, change, self.deletion, 202)
+        for each in request.store.within(present.id):
+            request.store.remove(each)
+        return Answer(200)
+
+    def _done(self, request: Request, change: Change, kind: Kind | None, status: int) -> Answer:
+        if kind is not None:
+            return self._begun(request, change, kind, status)
+        for each in change.gone:
+            request.store.remove(each)
+        for each in (change.resource, *change.inside):
+            request.store.write(each)
+        return Answer(status, self.shown(request, change.resource))
+
+    def _begun(self, request: Request, change: Change, kind: Kind, status: int) -> Answer:
+        resource, of = change.resource, [change.resource, *change.inside]
+        operation = operations.begin(request, kind, of, change.failure, change.meanwhile)
+        body = None if kind is self.deletion else self.shown(request, resource)
+        return operations.accepted(request, status, operation, resource.location, body)
+
+    def routes(self, *methods: str) -> tuple[Route, ...]:
+        """Returns the routes of these methods, in capitals."""
+        return tuple(
+            Route(method, self.place.path, getattr(self, f"serve_{method.lower()}"))
+            for method in methods
+        )
