@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 
 from rehearsal.arm import api_versions, bodies, errors, operations
-from rehearsal.arm.aks import actions, answers, clusters, machines, pools, upgrades, versions
+from rehearsal.arm.aks import actions, clusters, machines, pools, types, upgrades, versions
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
 from rehearsal.arm.resources import (
@@ -91,7 +91,7 @@ class Front:
             registrations.refuse_unregistered(backend.store, below, now)
             answer = route.handler(request)
         backend.control_planes.changed()
-        return replace(answer, body=answers.in_version(answer.body, request.api_version))
+        return replace(answer, body=types.in_version(answer.body, request.api_version))
 
 
 def _api_version(http_request: web.Request) -> str:

@@ -11,18 +11,16 @@ from rehearsal.arm import errors
 from rehearsal.arm.aks import (
     admission,
     defaults,
-    fields,
     filling,
     pools,
     refusals,
-    rules,
     types,
     versions,
 )
 from rehearsal.arm.aks.places import (
     CLUSTER_TYPE,
     CLUSTERS,
-    NAMESPACE,
+    SHOWN_CLUSTER_TYPE,
     pools_of,
     refuse_while_busy,
     require_power,
@@ -33,8 +31,6 @@ from rehearsal.arm.resource_type import Change, ResourceType
 from rehearsal.arm.resources import groups, stored, tags
 from rehearsal.arm.state import Resource
 
-# The type as AKS spells it in responses; ids are spelled differently.
-SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
 # The kinds of egress with addresses from AKS, and the properties with their number.
 WAYS_OUT = {
     "properties.networkProfile.loadBalancerProfile": "managedOutboundIPs.count",
@@ -53,7 +49,7 @@ def _put(request: Request, present: Resource | None) -> Change:
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     defaults.spell("cluster", body)
-    rules.in_version("cluster", body, request.api_version)
+    refusals.in_version("cluster", body, request.api_version)
     cluster = _after_put(request, body, location, present)
     refuse_while_busy(cluster, pools_of(request.store, cluster))
     if present is None:
@@ -105,8 +101,8 @@ def _after_put(request: Request, body: Json, location: str, present: Resource | 
     admission.require_identities(request, cluster.id, body)
     _admit_version(request, name, location, before, after)
     if before is not None:
-        rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "", properties)
-        rules.not_changed_to(before, after)
+        refusals.unchanged("cluster", before, after, properties)
+        refusals.not_changed_to(before, after)
     after.setdefault("identityProfile", _kubelet_identity(request, name, after))
     _belong_to(after, request.backend.principal.directory, location)
     # Without `tags` they stay; an empty object removes them.
@@ -126,7 +122,7 @@ def _with_pools(request: Request, cluster: Resource, properties: Json, *, is_new
     inline, before = list[Resource](), list[Resource | None]()
     _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
-        rules.in_version("pool", {"properties": profile}, request.api_version)
+        refusals.in_version("pool", {"properties": profile}, request.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
@@ -222,7 +218,7 @@ def shown(request: Request, cluster: Resource) -> Json:
     body: Json = {
         "id": cluster.id,
         "name": cluster.name,
-        "type": SHOWN_TYPE,
+        "type": SHOWN_CLUSTER_TYPE,
         "location": cluster.location,
         "kind": "Base",
         "eTag": cluster.etag,

@@ -9,8 +9,9 @@ from rehearsal.arm.resource_type import Place
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
 
-NAMESPACE = "Microsoft.ContainerService"
-CLUSTER_TYPE = f"{NAMESPACE}/managedClusters"
+CLUSTER_TYPE = "Microsoft.ContainerService/managedClusters"
+# The type as AKS spells it in responses; ids are spelled differently.
+SHOWN_CLUSTER_TYPE = "Microsoft.ContainerService/ManagedClusters"
 
 
 def _no_cluster(request: Request) -> errors.ArmError:

@@ -5,17 +5,18 @@ from collections.abc import Iterable, Sequence
 from catalogue import images, nodes, sizes
 from catalogue.shapes import at
 from rehearsal.arm import errors
-from rehearsal.arm.aks import admission, defaults, eras, fields, refusals, rules, types
+from rehearsal.arm.aks import admission, defaults, refusals, types
 from rehearsal.arm.aks.places import CLUSTERS, POOLS, pools_of, refuse_while_busy, require_power
 from rehearsal.arm.compute.usages import POOL_TYPE
 from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resource_type import Change, ResourceType
-from rehearsal.arm.resources import registrations, reservations
+from rehearsal.arm.resources import registrations
 from rehearsal.arm.state import Resource
 
 # The internal `image` of a pool whose node image has driver and device plugin.
 SPECIALIZED = "specialised"
+CAPACITY = "microsoft.compute/capacityreservationgroups"
 # The internal node count of a pool before it was stopped.
 STOPPED = "stoppedCount"
 # Whether the deletion of a pool ignores disruption budgets.
@@ -32,7 +33,7 @@ STATES = {
 def _put(request: Request, present: Resource | None) -> Change:
     cluster = CLUSTERS.existing(request)
     body = types.read("AgentPool", request.body, request.api_version)
-    rules.in_version("pool", body, request.api_version)
+    refusals.in_version("pool", body, request.api_version)
     pool = after_put(request, request.names["pool"], body.get("properties") or {}, present, cluster)
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
@@ -89,7 +90,7 @@ def after_put(
     )
     if before is not None:
         prefix = "properties." if beside is None else "agentPoolProfile."
-        rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)
+        refusals.unchanged("pool", before, after, requested, prefix)
     pool = present or Resource(
         f"{cluster.id}/agentPools/{name}", POOL_TYPE, cluster.id, cluster.location, {}, "Creating"
     )
@@ -158,8 +159,8 @@ def version_of(pool: Resource | None) -> str | None:
 
 def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the internal node image of a new pool, which never changes."""
-    eras.admit(request.offers, pool.properties, request.http.headers, pool.location)
-    asked_for = eras.asks_for_specialized_image(request.http.headers)
+    admission.admit_new(request.offers, pool.properties, request.http.headers, pool.location)
+    asked_for = admission.asks_for_specialized_image(request.http.headers)
     if asked_for:
         namespace = images.SPECIALIZED_IMAGE_NAMESPACE
         _require_feature(request, namespace, images.SPECIALIZED_IMAGE_FEATURE)
@@ -182,10 +183,10 @@ def _associate_reservations(request: Request, cluster: Resource, pool: Json) -> 
     words = {"group": identifier, "location": cluster.location}
     if "UserAssigned" not in str((cluster.body.get("identity") or {}).get("type")):
         raise errors.ArmError(errors.NO_IDENTITY_FOR_CAPACITY, **words)
-    group = reservations.find(request.store, identifier)
-    if group is None or group.location != cluster.location:
+    group = request.store.find(identifier)
+    if group is None or (group.type.lower(), group.location) != (CAPACITY, cluster.location):
         raise errors.ArmError(errors.NO_CAPACITY_GROUP, **words)
-    if not reservations.reservations(request.store, group):
+    if not request.store.children(group.id, f"{group.type}/capacityReservations"):
         del pool["capacityReservationGroupID"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from catalogue import nodes
 from catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
@@ -116,6 +117,52 @@ def judge(rules: Iterable[Rule], case: Case) -> None:
         if words is not None:
             target = rule.target and rule.target.format_map(words)
             raise errors.ArmError(rule.error, target, **words)
+
+
+def in_version(resource: str, body: Json, api_version: str) -> None:
+    """Refuses properties that only newer API versions have."""
+    if not fields.is_strict(api_version):
+        return
+    for path in sorted(fields.hidden(resource, api_version)):
+        if at(body, path) is not None:
+            raise errors.ArmError(errors.UNKNOWN_FIELD, field=path.rpartition(".")[2])
+
+
+def unchanged(resource: str, present: Json, after: Json, given: Json, prefix: str = "") -> None:
+    """Refuses changes of properties that are fixed at creation.
+
+    Of several changes it names one that the request has sent.
+    """
+    names = fields.names(fields.TABLES[resource], fields.FIXED)
+    for name in sorted(names, key=lambda name: at(given, name) is None):
+        implied = fields.IMPLIED.get(name)
+        before, requested = at(present, name) or implied, at(after, name) or implied
+        if not _same(before, requested) and not _is_allowed_change(name, requested, present):
+            target = f"{prefix}{name}"
+            raise errors.ArmError(errors.IMMUTABLE, target, property=target)
+
+
+def not_changed_to(present: Json, after: Json) -> None:
+    """Refuses changes that AKS allows only in the other direction, or not at all."""
+    for path, *pair in fields.NOT_CHANGED_TO:
+        if [str(at(body, path)).lower() for body in (present, after)] == pair:
+            raise errors.ArmError(errors.IMMUTABLE, path, property=path)
+
+
+def _is_allowed_change(name: str, requested: object, present: Json) -> bool:
+    """Returns whether AKS allows this change of a fixed property."""
+    tags = {str(tag).lower(): str(value) for tag, value in (present.get("tags") or {}).items()}
+    is_skipped = tags.get(nodes.SKIP_DRIVER_TAG.lower(), "").lower() == "true"
+    # The tag has skipped the driver before (Azure/azure-cli#32531).
+    return name == "gpuProfile.driver" and requested == "None" and is_skipped
+
+
+def _same(value: object, other: object) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        return value.lower() == other.lower()
+    if isinstance(value, list) and isinstance(other, list):
+        return sorted(map(str, value)) == sorted(map(str, other))
+    return value == other
 
 
 @cache

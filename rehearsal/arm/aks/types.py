@@ -1,4 +1,4 @@
-"""Reads request bodies by the types of AKS's API."""
+"""Reads request bodies by the types of AKS's API, and reduces answers to an API version."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -7,7 +7,9 @@ from typing import Any
 from catalogue.aks_types import aks_types
 from rehearsal.arm import bodies, errors
 from rehearsal.arm.aks import fields
+from rehearsal.arm.aks.places import SHOWN_CLUSTER_TYPE
 from rehearsal.arm.bodies import Misfit
+from rehearsal.arm.compute.usages import POOL_TYPE
 from rehearsal.arm.request import Json
 
 # The names that Go, in which AKS is written, has for the types of the API and of JSON values.
@@ -69,3 +71,41 @@ def _refuse(misfit: Misfit) -> str:
 def _in_go(kind: str) -> str:
     container, _, inner = kind.partition(" of ")
     return _CONTAINERS[container] + _in_go(inner) if inner else _KINDS.get(kind, kind)
+
+
+# By the `type` of a resource as in responses.
+RESOURCES = {SHOWN_CLUSTER_TYPE: "cluster", POOL_TYPE: "pool"}
+TYPES = {"cluster": "ManagedCluster", "pool": "AgentPool"}
+POOLS = "agentPoolProfiles"
+
+
+def in_version(body: Any, api_version: str) -> Any:
+    """Returns a body, or a list of bodies, without the properties that an API version lacks."""
+    if not isinstance(body, dict):
+        return body
+    if isinstance(body.get("value"), list):
+        return body | {"value": [in_version(item, api_version) for item in body["value"]]}
+    resource = RESOURCES.get(body.get("type", ""))
+    if resource is None:
+        return body
+    if fields.is_strict(api_version):
+        body = known_fields(TYPES[resource], body)
+    hidden = fields.hidden(resource, api_version)
+    shown = _without(body, "", hidden)
+    if inline := shown["properties"].get(POOLS):
+        hidden = fields.hidden("pool", api_version)
+        shown["properties"][POOLS] = [_without(pool, "properties.", hidden) for pool in inline]
+    return shown
+
+
+def _without(value: Any, path: str, hidden: frozenset[str]) -> Any:
+    match value:
+        case dict():
+            return {
+                name: _without(member, f"{path}{name}.", hidden)
+                for name, member in value.items()
+                if f"{path}{name}" not in hidden
+            }
+        case list():
+            return [_without(item, path, hidden) for item in value]
+    return value

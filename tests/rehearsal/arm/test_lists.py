@@ -7,7 +7,7 @@ import pytest
 
 from rehearsal.arm.aks import places
 from rehearsal.arm.compute.usages import POOL_TYPE
-from rehearsal.arm.resources import groups, reservations
+from rehearsal.arm.resources import groups
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
 
@@ -167,8 +167,8 @@ def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) 
         places.CLUSTER_TYPE,
         groups.TYPE,
         POOL_TYPE,
-        f"{reservations.TYPE}/capacityReservations",
-        reservations.TYPE,
+        "Microsoft.Compute/capacityReservationGroups/capacityReservations",
+        "Microsoft.Compute/capacityReservationGroups",
     ],
 )
 def test_a_provider_lists_every_type_that_the_rehearsal_keeps(

@@ -22,8 +22,7 @@ from components import GpuNodePoolArgs, NetworkArgs
 from components.declared import rules_of
 from rehearsal import cloud
 from rehearsal.arm import errors
-from rehearsal.arm.aks.refusals import Case, Rule, judge, rules
-from rehearsal.arm.aks.rules import unchanged
+from rehearsal.arm.aks.refusals import Case, Rule, judge, rules, unchanged
 from tests.names import unique
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
 
@@ -838,14 +837,12 @@ def test_the_driver_can_be_changed_to_none_where_the_old_tag_skipped_it() -> Non
     """Azure/azure-cli#32531: it is the one change of a driver that AKS makes."""
     before = {"gpuProfile": {"driver": "Install"}, "tags": {"skipGPUdriverInstall": "true"}}
     skipped = {"gpuProfile": {"driver": "None"}}
-    unchanged(before, skipped, ["gpuProfile.driver"], "properties.", skipped)
+    unchanged("pool", before, skipped, skipped)
     for tags in ({}, {"SkipGPUDriverInstall": "false"}):
         with pytest.raises(errors.ArmError, match="PropertyChangeNotAllowed"):
-            unchanged(
-                before | {"tags": tags}, skipped, ["gpuProfile.driver"], "properties.", skipped
-            )
+            unchanged("pool", before | {"tags": tags}, skipped, skipped)
     with pytest.raises(errors.ArmError, match="PropertyChangeNotAllowed"):
-        unchanged(before | skipped, before, ["gpuProfile.driver"], "properties.", before)
+        unchanged("pool", before | skipped, before, before)
 
 
 def pool_case(**values: Any) -> Case:
