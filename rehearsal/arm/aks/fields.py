@@ -1,13 +1,14 @@
 """The properties of AKS: how a PUT changes each, and which API versions have it."""
 
 import csv
-from collections.abc import Iterable, Mapping
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
 
 from catalogue import aks_properties, aks_types
 
@@ -24,18 +25,6 @@ class Change(Enum):
 
 
 KEPT, FIXED, SERVERS = Change
-Value = TypeVar("Value")
-
-
-def _by_name(table: Mapping[Value, Iterable[str]]) -> dict[str, Value]:
-    """Returns the changes of a table by property name, in alphabetical order."""
-    values = {name: value for value, names in table.items() for name in names}
-    return dict(sorted(values.items()))
-
-
-def _beside_location(table: Mapping[str, str]) -> list[str]:
-    """Returns the entries inside `properties`; the location is checked elsewhere."""
-    return [path for path in table if path not in ("location", "extendedLocation")]
 
 
 @dataclass(frozen=True)
@@ -70,92 +59,47 @@ def lifetimes(resource: str) -> Mapping[str, Lifetime]:
     )
 
 
-def _table(resource: str, exceptions: Mapping[Change, Iterable[str]]) -> dict[str, Change]:
-    """Returns the change of each property, and of some nested ones."""
-    paths = [
-        path.removeprefix("properties.") for path in lifetimes(resource) if "properties." in path
-    ]
-    return {path: KEPT for path in paths if "." not in path} | _by_name(exceptions)
-
-
-CLUSTER = _table(
-    "cluster",
-    {
-        # A service principal is changed by an action of its own.
-        FIXED: [
-            *_beside_location(aks_properties.CLUSTER.fixed),
-            "servicePrincipalProfile.clientId",
-        ],
-        SERVERS: [*aks_properties.CLUSTER.by_server, "agentPoolProfiles"],
-    },
+_DIRECT = re.compile(r"properties\.([^.]+)")
+_EXCEPTIONS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+CODES: Mapping[str, str] = _EXCEPTIONS["codes"]
+IMPLIED: Mapping[str, object] = _EXCEPTIONS["implied"]
+NOT_CHANGED = [(row["path"], row["from"], row["to"]) for row in _EXCEPTIONS["not_changed"]]
+NOT_PLAYED: Mapping[str, Sequence[str]] = _EXCEPTIONS["pool"]["not_played"]
+KEPT_INSIDE, PLAYED = (
+    {resource: tuple(_EXCEPTIONS[resource][of]) for resource in ("cluster", "pool")}
+    for of in ("kept_inside", "played")
 )
-POOL = _table(
-    "pool",
-    {
-        FIXED: aks_properties.POOL.fixed,
-        SERVERS: [*aks_properties.POOL.by_server, "virtualMachineNodesStatus"],
-    },
-)
-INLINE_POOL = POOL | {"name": SERVERS}
-TABLES: Mapping[str, Mapping[str, Change]] = {"cluster": CLUSTER, "pool": POOL}
-
-# Properties that an empty list or map clears; responses then leave them out.
+# Properties that an empty list or map clears.
 EMPTIED = frozenset(
-    ["addonProfiles", "autoScalerProfile", "availabilityZones", "nodeInitializationTaints"]
+    [*_EXCEPTIONS["cluster"]["emptied"], *_EXCEPTIONS["pool"]["emptied"]]
     + [name for name, empty in aks_properties.POOL.emptied_by.items() if empty in ({}, [])]
 )
 
-# The nested properties that a section keeps if a PUT leaves them out; all others are removed.
-KEPT_INSIDE = {
-    "cluster": (
-        "aadProfile.tenantID",
-        "apiServerAccessProfile.privateClusterVersion",
-        "networkProfile.*",
-        "networkProfile.loadBalancerProfile.effectiveOutboundIPs",
-        "oidcIssuerProfile.issuerURL",
-        "securityProfile.*",
-        "storageProfile.*",
-        "storageProfile.diskCSIDriver.version",
-    ),
-    "pool": (
-        # hashicorp/terraform-provider-azurerm#24491: a drain timeout that is left out stays.
-        "upgradeSettings.*",
-    ),
-}
 
-# Kinds of pools that the rehearsal does not play.
-NOT_PLAYED: Mapping[str, tuple[str, ...]] = {
-    "mode": ("Gateway", "Machines", "ManagedSystem"),
-    "osSKU": (
-        *("AzureContainerLinux", "AzureLinux3OSGuard", "AzureLinuxOSGuard", "CBLMariner"),
-        *("Flatcar", "Mariner", "Windows2019", "Windows2022", "Windows2025", "WindowsAnnual"),
-    ),
-    "osType": ("Windows",),
-    "type": ("AvailabilitySet", "VirtualMachines"),
-    "workloadRuntime": ("KataMshvVmIsolation", "KataVmIsolation", "WasmWasi"),
-}
-
-# What recordings and pages prove otherwise than the SDK's enumerations. The spelling is AKS's; what
-# is empty is judged by a rule of its own.
-_OTHERWISE = {
-    "mode": "System User",
-    "osSKU": "",
-    "workloadRuntime": "",
-    "properties.networkProfile.loadBalancerProfile.backendPoolType": "nodeIPConfiguration nodeIP",
-    "properties.networkProfile.outboundType": (
-        "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none block "
-        "managedNATGatewayV2"
-    ),
-    "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
-    "properties.securityProfile.kubernetesResourceObjectEncryptionProfile"
-    ".infrastructureEncryption": "Enabled Disabled",
-}
+def _table(resource: str, known: aks_properties.Properties) -> dict[str, Change]:
+    """Returns the change of each property, and of some nested ones."""
+    own = _EXCEPTIONS[resource]
+    kept = [match[1] for match in map(_DIRECT.fullmatch, lifetimes(resource)) if match]
+    # The location is checked elsewhere.
+    fixed = [path for path in known.fixed if path not in ("location", "extendedLocation")]
+    return {
+        **dict.fromkeys(kept, KEPT),
+        **dict.fromkeys(sorted([*fixed, *own["fixed"]]), FIXED),
+        **dict.fromkeys(sorted([*known.by_server, *own["servers"]]), SERVERS),
+    }
 
 
-def _choices(kind: str) -> Mapping[str, tuple[str, ...]]:
+CLUSTER = _table("cluster", aks_properties.CLUSTER)
+POOL = _table("pool", aks_properties.POOL)
+INLINE_POOL = POOL | {"name": SERVERS}
+TABLES: Mapping[str, Mapping[str, Change]] = {"cluster": CLUSTER, "pool": POOL}
+
+
+def _choices(resource: str, kind: str) -> Mapping[str, tuple[str, ...]]:
     """Returns the values that properties may have, in any case; those of previews are the same."""
+    otherwise = _EXCEPTIONS[resource]["choices"]
     known = {
-        path: tuple(_OTHERWISE[path].split()) if path in _OTHERWISE else values
+        path: tuple(otherwise.get(path, values))
         for path, values in aks_types.choices(kind).items()
         # What the server sets, and inline pools, which are judged as pools.
         if not path.startswith(("systemData.", "properties.agentPoolProfiles"))
@@ -164,28 +108,8 @@ def _choices(kind: str) -> Mapping[str, tuple[str, ...]]:
 
 
 CHOICES = {
-    "cluster": _choices("ManagedCluster"),
-    "pool": _choices("AgentPoolManagedClusterAgentPoolProfileProperties"),
-}
-# Enumerations with an error code of their own in AKS's list of codes.
-CODES: Mapping[str, str] = {
-    "properties.networkProfile.networkPlugin": "UnknownNetworkPlugin",
-    "properties.networkProfile.outboundType": "UnsupportedOutboundType",
-    "properties.networkProfile.loadBalancerSku": "InvalidLoadBalancerSku",
-}
-
-# Changes of other properties that AKS refuses: path, old and new value.
-NOT_CHANGED_TO = (
-    # kubernetes/autoscaler#1051, Azure/AKS#409: clients that left out `azure`
-    ("networkProfile.networkPlugin", "azure", "kubenet"),
-    # rancher/rancher#29924, when AKS allowed no change at all
-    ("networkProfile.loadBalancerSku", "standard", "basic"),
-)
-
-# The meaning of an absent property without a default: setting it to this is no change.
-IMPLIED: Mapping[str, object] = {
-    "apiServerAccessProfile.enablePrivateCluster": False,
-    "scaleSetPriority": "Regular",
+    "cluster": _choices("cluster", "ManagedCluster"),
+    "pool": _choices("pool", "AgentPoolManagedClusterAgentPoolProfileProperties"),
 }
 
 # Older stable versions ignore unknown fields, and previews may have fields that no table has. A

@@ -144,7 +144,7 @@ def unchanged(resource: str, present: Json, after: Json, given: Json, prefix: st
 
 def not_changed_to(present: Json, after: Json) -> None:
     """Refuses changes that AKS allows only in the other direction, or not at all."""
-    for path, *pair in fields.NOT_CHANGED_TO:
+    for path, *pair in fields.NOT_CHANGED:
         if [str(at(body, path)).lower() for body in (present, after)] == pair:
             raise errors.ArmError(errors.IMMUTABLE, path, property=path)
 

@@ -1,6 +1,6 @@
 """Which properties are stored and come back, but change nothing in the rehearsal."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 
 from catalogue.shapes import at
@@ -8,23 +8,6 @@ from rehearsal.arm.aks import defaults, fields, filling
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource
 
-# The properties with an effect: on nodes and pods, on who signs in, on what is admitted. A section
-# stands for all that it contains. Names and tags have no effect in Azure either.
-PLAYED: Mapping[str, tuple[str, ...]] = {
-    "cluster": (
-        *("aadProfile", "agentPoolProfiles", "disableLocalAccounts", "dnsPrefix"),
-        *("fqdnSubdomain", "kubernetesVersion", "networkProfile.podCidr"),
-        *("networkProfile.podCidrs", "networkProfile.serviceCidr", "networkProfile.serviceCidrs"),
-        *("nodeResourceGroup", "supportPlan"),
-    ),
-    "pool": (
-        *("availabilityZones", "capacityReservationGroupID", "count", "enableAutoScaling"),
-        *("gpuInstanceProfile", "gpuProfile", "maxCount", "maxPods", "minCount", "mode", "name"),
-        *("nodeLabels", "nodeTaints", "orchestratorVersion", "osDiskSizeGB", "osSKU", "osType"),
-        *("powerState", "scaleSetPriority", "tags", "type", "upgradeSettings.maxSurge"),
-        *("upgradeSettings.drainTimeoutInMinutes", "upgradeSettings.maxUnavailable", "vmSize"),
-    ),
-}
 # What a PUT leaves out differs little between API versions.
 _API_VERSION = "2025-09-01"
 _SERVER_MADE = frozenset(
@@ -69,7 +52,7 @@ def _stored_only(resource: str, properties: Json, fill: Callable[[Json], Json]) 
 def _played(resource: str, properties: Json) -> Json:
     """Returns the part of the properties that the rehearsal plays."""
     played: Json = {}
-    for path in PLAYED[resource]:
+    for path in fields.PLAYED[resource]:
         value = at(properties, path)
         if value is not None:
             filling.set_value(played, path, value)
@@ -80,7 +63,7 @@ def _differences(actual: Json, bare: Json, resource: str, above: str = "") -> It
     """Yields the paths that are not played and have another value than after a bare PUT."""
     for name, value in actual.items():
         path, default = f"{above}{name}", bare.get(name)
-        if value == default or path in PLAYED[resource] or path in _SERVER_MADE:
+        if value == default or path in fields.PLAYED[resource] or path in _SERVER_MADE:
             continue
         if isinstance(value, dict) and (isinstance(default, dict) or _is_above(path, resource)):
             yield from _differences(value, default or {}, resource, f"{path}.")
@@ -89,4 +72,4 @@ def _differences(actual: Json, bare: Json, resource: str, above: str = "") -> It
 
 
 def _is_above(path: str, resource: str) -> bool:
-    return any(each.startswith(f"{path}.") for each in PLAYED[resource])
+    return any(each.startswith(f"{path}.") for each in fields.PLAYED[resource])

@@ -5,8 +5,10 @@ is registered again (`asked`) after the feature has become Registered (`due`).
 """
 
 import re
+import tomllib
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 
 from catalogue import regions
 from catalogue.regions import plain
@@ -19,39 +21,11 @@ FEATURE_SECONDS = 10.0
 PROVIDER_SECONDS = 4.0
 
 FEATURE_TYPE = "Microsoft.Features/providers/features"
-FEATURES: dict[str, tuple[str, ...]] = {
-    "Microsoft.Compute": ("EncryptionAtHost",),
-    "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
-}
-# Providers are registered from the start, as in a subscription in use. Only the types that the
-# rehearsal plays are listed; of the other providers it stores what is sent.
-PROVIDERS: dict[str, tuple[str, ...]] = {
-    "Microsoft.Compute": (
-        "capacityReservationGroups",
-        "capacityReservationGroups/capacityReservations",
-        "locations/usages",
-        "skus",
-    ),
-    "Microsoft.ContainerService": (
-        "managedClusters",
-        "managedClusters/agentPools",
-        "locations/kubernetesVersions",
-        "locations/operationresults",
-        "locations/operations",
-    ),
-    "Microsoft.Features": ("features", "providers"),
-    "Microsoft.Resources": ("locations", "resourceGroups", "resources", "subscriptions"),
-    **dict.fromkeys(stored.PROVIDERS, ()),
-}
-CAPABILITIES = {
-    "capacityReservationGroups": "SupportsTags, SupportsLocation",
-    "capacityReservationGroups/capacityReservations": "SupportsTags, SupportsLocation",
-    "managedClusters": "SystemAssignedResourceIdentity, SupportsTags, SupportsLocation",
-    "resourceGroups": "SupportsTags, SupportsLocation",
-}
-# The application id with which AKS acts in the subscription.
-AUTHORIZATIONS = {
-    "Microsoft.ContainerService": [{"applicationId": "7319c514-987d-4e9b-ac3d-d38c4f427f4c"}]
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FEATURES: dict[str, list[str]] = _TABLES["features"]
+PROVIDERS: dict[str, dict[str, str]] = {
+    **_TABLES["providers"],
+    **{namespace: {} for namespace in stored.PROVIDERS},
 }
 
 
@@ -138,14 +112,14 @@ def _provider(request: Request, namespace: str) -> Json:
             "locations": [region.display_name for region in regions.regions().values()],
             "apiVersions": list(versions),
             "defaultApiVersion": stable,
-            "capabilities": CAPABILITIES.get(kind, "None"),
+            "capabilities": capabilities,
         }
-        for kind in PROVIDERS[namespace]
+        for kind, capabilities in PROVIDERS[namespace].items()
     ]
     return {
         "id": f"{request.subscription}/providers/{namespace}",
         "namespace": namespace,
-        "authorizations": AUTHORIZATIONS.get(namespace, []),
+        "authorizations": _TABLES["authorizations"].get(namespace, []),
         "resourceTypes": types,
         "registrationState": _state(request, namespace, "Registered"),
         "registrationPolicy": "RegistrationRequired",

@@ -7,7 +7,7 @@ import pytest
 
 from aksgpu.rehearse import stored_only
 from rehearsal import cloud
-from rehearsal.arm.aks import fields, unplayed
+from rehearsal.arm.aks import fields
 from tests.rehearsal.conftest import API_VERSION, Azure
 
 V = f"?api-version={API_VERSION}"
@@ -62,4 +62,4 @@ def test_a_server_of_another_version_says_nothing() -> None:
 @pytest.mark.parametrize("resource", ["cluster", "pool"])
 def test_what_is_played_is_a_property_of_aks(resource: str) -> None:
     known = {path.removeprefix("properties.") for path in fields.lifetimes(resource)}
-    assert [path for path in unplayed.PLAYED[resource] if path not in known | {"name"}] == []
+    assert [path for path in fields.PLAYED[resource] if path not in known | {"name"}] == []
