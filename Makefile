@@ -43,7 +43,7 @@ test: .venv/ready ## Runs the short tests
 test-long: .venv/ready ## Runs whole lives and faults, on the real engine and control planes
 	$(BIN)/pytest $(PARALLEL) -m long
 
-contract: .venv/ready ## Runs the cases of the stand-ins on the real plug-ins, which Pulumi downloads
+contract: .venv/ready ## Runs the cases of the offline plug-ins on the real plug-ins, which Pulumi downloads
 	$(BIN)/python -m tests.contract
 
 azure-proof: .venv/ready ## Proves on your Azure subscription what this project promises: an hour, some dollars

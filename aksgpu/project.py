@@ -26,18 +26,18 @@ from settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
 from settings.stack_file import read as read_stack_file
 from settings.yaml_text import NoYamlError, decoded, read_yaml, to_yaml
 
-# The plug-ins that stand-ins replace, with the folders of these. Our own plug-ins are not replaced.
-_STAND_INS: Mapping[str, str] = MappingProxyType(
+# The offline plug-ins, by the plug-in that each replaces. Our own plug-ins are not replaced.
+_OFFLINE: Mapping[str, str] = MappingProxyType(
     {
-        "azure-native": "rehearsal/stand_ins/azure_native",
-        "kubernetes": "rehearsal/stand_ins/kubernetes",
+        "azure-native": "rehearsal/offline_plug_ins/azure_native",
+        "kubernetes": "rehearsal/offline_plug_ins/kubernetes",
     }
 )
 
 # A rehearsal has its own subscription and identity: settings of these providers do not apply.
 _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
 
-# The checkout with the stand-ins, whatever program is rehearsed.
+# The checkout with the offline plug-ins, whatever program is rehearsed.
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
 # The keys of a stack file about encryption; a rehearsal does not have the real stack's key.
@@ -51,7 +51,7 @@ class Project:
     program: Path
     home: Path
     # By the plug-ins that they replace, with their folders; none on Azure itself.
-    stand_ins: Mapping[str, str] = field(default_factory=lambda: _STAND_INS)
+    offline: Mapping[str, str] = field(default_factory=lambda: _OFFLINE)
 
     @property
     def folder(self) -> Path:
@@ -116,7 +116,7 @@ class Project:
             "PULUMI_HOME": str(self.home / "pulumi-home"),
         }
         return {
-            **(own if self.stand_ins else {}),
+            **(own if self.offline else {}),
             "PULUMI_BACKEND_URL": self.backend,
             # A shell of `aksgpu env` can have these of another stack.
             "PULUMI_OPTION_CWD": str(self.folder.absolute()),
@@ -190,7 +190,7 @@ class Project:
             raise StackFileError(
                 f"{self.program / 'Pulumi.yaml'}: each of plugins.providers needs a name and a path"
             ) from None
-        paths |= {name: _CHECKOUT / path for name, path in self.stand_ins.items()}
+        paths |= {name: _CHECKOUT / path for name, path in self.offline.items()}
         venv = self.program / ".venv"
         return {
             "main": os.path.relpath(self.main, self.folder),

@@ -15,7 +15,7 @@ from engine.cache import Say
 from engine.helm import helm_place
 from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
-from rehearsal.stand_ins.launch import HELM_VARIABLE
+from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 
 PROGRAM = Path(__file__).resolve().parent.parent
 
@@ -44,7 +44,7 @@ def pulumi_in(
 
 
 def rehearsal_environment(project: Project, cloud: Cloud) -> dict[str, str]:
-    """The variables with which `pulumi` and the stand-ins work on a rehearsal cloud."""
+    """The variables with which `pulumi` and the offline plug-ins work on a rehearsal cloud."""
     return {
         **project.environment(),
         **cloud.environment(),

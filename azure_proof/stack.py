@@ -40,7 +40,7 @@ class ProofStack:
 
     @property
     def project(self) -> Project:
-        return Project(PROGRAM, self.home, stand_ins={})
+        return Project(PROGRAM, self.home, offline={})
 
     @property
     def folder(self) -> Path:

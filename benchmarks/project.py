@@ -1,4 +1,4 @@
-"""A Pulumi project to measure, on the real engine with the rehearsal's stand-ins."""
+"""A Pulumi project to measure, on the real engine with the offline plug-ins."""
 
 import resource
 import time

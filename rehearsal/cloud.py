@@ -37,9 +37,9 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.memory import used
 from rehearsal.control_planes.processes import end_leftovers, recorded_pids, records
 from rehearsal.files import read_record, write_json
+from rehearsal.offline_plug_ins.launch import SOCKET_VARIABLE
 from rehearsal.pace import TIME_SCALE_VARIABLE
 from rehearsal.server_lock import POLL_SECONDS, ServerLock, holder, is_held
-from rehearsal.stand_ins.launch import SOCKET_VARIABLE
 
 # The server answers once its existing clusters are back.
 START_SECONDS = 150.0
@@ -50,9 +50,9 @@ ANSWER_SECONDS = 3.0
 BUSY_SECONDS = 30.0
 TAIL_LINES = 20
 CLEARING_ATTEMPTS = 20
-# The folder of the stand-in for `kubelogin`, which signs in to clusters with Entra.
-KUBELOGIN = Path(__file__).resolve().parent / "stand_ins" / "kubelogin"
-PLUG_INS = KUBELOGIN.with_name("plug_ins")
+# The folder of the `kubelogin` of a rehearsal, which signs in to clusters with Entra.
+KUBELOGIN = Path(__file__).resolve().parent / "offline_plug_ins" / "kubelogin"
+PLUG_INS = KUBELOGIN.with_name("executables")
 
 
 Say = Callable[[str], None]
@@ -118,11 +118,11 @@ class Cloud:
             "SSL_CERT_FILE": str(self.ca_bundle),
             "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
             TIME_SCALE_VARIABLE: str(self.time_scale),
-            SOCKET_VARIABLE: str(Home(self.home).stand_ins),
+            SOCKET_VARIABLE: str(Home(self.home).plug_ins),
         }
 
     def on_path(self, path: str) -> str:
-        """Returns `path` with the stand-ins for kubelogin and the Pulumi plug-ins in front.
+        """Returns `path` with kubelogin and the offline plug-ins in front.
 
         The plug-ins are there for programs whose Pulumi.yaml does not name any.
         """

@@ -5,9 +5,9 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
-# The packages that the server runs. The engine runs the stand-ins themselves, not the server.
+# The packages that the server runs. The engine runs the offline plug-ins, not the server.
 _ROOMS = ("catalogue", "kube", "provider_kit", "rehearsal")
-_STAND_INS = _ROOT / "rehearsal" / "stand_ins"
+_PLUG_INS = _ROOT / "rehearsal" / "offline_plug_ins"
 _KINDS = {".csv", ".py", ".toml"}
 
 
@@ -17,7 +17,7 @@ def fingerprint() -> str:
     digest = hashlib.sha256()
     for room in _ROOMS:
         for path in sorted((_ROOT / room).rglob("*")):
-            if path.suffix in _KINDS and _STAND_INS not in path.parent.parents:
+            if path.suffix in _KINDS and _PLUG_INS not in path.parent.parents:
                 digest.update(f"{path.relative_to(_ROOT)}\0".encode())
                 digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

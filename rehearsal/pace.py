@@ -1,12 +1,12 @@
-"""Scales the time limits of the stand-ins.
+"""Scales the time limits of the offline plug-ins.
 
-The rehearsal cloud takes seconds for what takes Azure minutes, so the stand-ins shorten their time
+The rehearsal cloud takes seconds for what takes Azure minutes, so the plug-ins shorten their time
 limits too. Outside a rehearsal they wait as long as the real plug-ins.
 """
 
 import os
 
-# The rehearsal sets its time scale for the stand-ins.
+# The rehearsal sets its time scale for the offline plug-ins.
 TIME_SCALE_VARIABLE = "AKS_GPU_REHEARSAL_TIME_SCALE"
 # At scale 1 a rehearsed minute takes six seconds: a cluster takes 8 seconds, a pool 5.
 _SECONDS_PER_SECOND = 0.1

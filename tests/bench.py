@@ -27,7 +27,7 @@ AKSGPU = Path(sys.executable).with_name("aksgpu")
 
 @dataclass(frozen=True)
 class Bench:
-    """A project with the rehearsal's stand-ins; `program` is the text of its __main__.py."""
+    """A project with the offline plug-ins; `program` is the text of its __main__.py."""
 
     engine: Engine
     cloud: Cloud

@@ -17,7 +17,7 @@ import yaml
 from catalogue import gpu_operator
 from catalogue.scheduling import Taint, untolerated
 from engine.helm import ensure_helm
-from rehearsal.stand_ins import kubernetes
+from rehearsal.offline_plug_ins import kubernetes
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 

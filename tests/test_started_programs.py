@@ -26,8 +26,8 @@ REASONS = {
     "provider_kit/configuration.py": "`az account show`, in a plug-in: the engine ends that",
     "rehearsal/cloud.py": "the rehearsal's server, which outlives the command",
     "rehearsal/control_planes/processes.py": "what the server runs",
-    "rehearsal/stand_ins/kubernetes/helm.py": "Helm, in a plug-in, which a cancelled update ends",
-    "rehearsal/stand_ins/loaded.py": "a plug-in, which ends with whoever started it",
+    "rehearsal/offline_plug_ins/kubernetes/helm.py": "Helm, which a cancelled update ends",
+    "rehearsal/offline_plug_ins/loaded.py": "a plug-in, which ends with whoever started it",
 }
 # Whatever of Python's own starts a process, by module; None stands for all that a module has.
 STARTERS: dict[str, tuple[str, ...] | None] = {

@@ -10,7 +10,7 @@ import sys
 import uuid
 from pathlib import Path
 
-from rehearsal.arm import loaded_stand_ins, server, tls
+from rehearsal.arm import loaded_plug_ins, server, tls
 from rehearsal.arm.home import (
     DAMAGED,
     DamagedError,
@@ -91,24 +91,24 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     )
     app = server.application(home, port, record.instance, options)
     end = asyncio.create_task(ended.wait())
-    stand_ins = asyncio.create_task(loaded_stand_ins.keep(home))
+    plug_ins = asyncio.create_task(loaded_plug_ins.keep(home))
     # A signal also ends a server whose clusters are still starting.
     start = asyncio.create_task(server.serve(app, listener, context))
     await asyncio.wait((start, end), return_when=asyncio.FIRST_COMPLETED)
     if not start.done():
         start.cancel()
-        stand_ins.cancel()
-        await asyncio.wait((start, stand_ins))
+        plug_ins.cancel()
+        await asyncio.wait((start, plug_ins))
         return
     runner = start.result()
     record.write(home)
     # Once its home is deleted, nobody can find this server any more: it ends.
     while not ended.is_set() and lock.is_in_place():
-        for log in (home.server_log, home.stand_ins_log, *home.kubernetes.glob("*/logs/*.log")):
+        for log in (home.server_log, home.plug_ins_log, *home.kubernetes.glob("*/logs/*.log")):
             bound_log(log)
         await asyncio.wait((end,), timeout=UPKEEP_SECONDS)
-    stand_ins.cancel()
-    await asyncio.wait((stand_ins,))
+    plug_ins.cancel()
+    await asyncio.wait((plug_ins,))
     await runner.cleanup()
 
 

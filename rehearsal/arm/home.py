@@ -40,8 +40,8 @@ class Home:
         self.server_log = path / "server.log"
         self.server = path / "server.json"
         self.server_lock = path / "server.lock"
-        self.stand_ins = path / "stand-ins.socket"
-        self.stand_ins_log = path / "stand-ins.log"
+        self.plug_ins = path / "plug-ins.socket"
+        self.plug_ins_log = path / "plug-ins.log"
 
     def make(self) -> None:
         """Creates the folder, readable by its owner only."""

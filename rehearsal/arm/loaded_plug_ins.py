@@ -1,4 +1,4 @@
-"""Runs the process that keeps the stand-ins loaded, from the first request for one."""
+"""Runs the process that keeps the offline plug-ins loaded, from the first request for one."""
 
 import asyncio
 import os
@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from rehearsal.arm.home import Home
 from rehearsal.control_planes.processes import Processes, records
 from rehearsal.files import log_line
-from rehearsal.stand_ins.launch import short_address
+from rehearsal.offline_plug_ins.launch import short_address
+
+_LOADED = (sys.executable, "-P", "-u", "-m", "rehearsal.offline_plug_ins.loaded")
 
 
 async def keep(home: Home) -> None:
@@ -23,7 +25,7 @@ async def keep(home: Home) -> None:
             try:
                 await _run(processes, listener, home)
             except (OSError, subprocess.SubprocessError) as error:
-                log_line(f"The stand-ins cannot be kept loaded; each starts by itself: {error}")
+                log_line(f"Plug-ins cannot be kept loaded; each starts by itself: {error}")
             # Whoever still waits starts by itself.
             while select.select([listener], [], [], 0)[0]:
                 listener.accept()[0].close()
@@ -31,8 +33,8 @@ async def keep(home: Home) -> None:
 
 async def _run(processes: Processes, listener: socket.socket, home: Home) -> None:
     process = await processes.start(
-        [sys.executable, "-P", "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
-        home.stand_ins_log,
+        [*_LOADED, str(listener.fileno())],
+        home.plug_ins_log,
         # As plug-ins of this rehearsal have it: it is read while libraries are loaded.
         {**os.environ, "SSL_CERT_FILE": str(home.ca_bundle)},
         files=[listener.fileno()],
@@ -44,10 +46,10 @@ async def _run(processes: Processes, listener: socket.socket, home: Home) -> Non
 
 
 def _listening(home: Home) -> socket.socket:
-    home.stand_ins.unlink(missing_ok=True)
+    home.plug_ins.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX)
     with ExitStack() as stack:
-        listener.bind(short_address(home.stand_ins, stack))
+        listener.bind(short_address(home.plug_ins, stack))
     listener.listen()
     return listener
 

@@ -1,1 +1,1 @@
-"""Stand-ins for the plug-ins whose binaries no package registry has."""
+"""Offline plug-ins, for those whose binaries no package registry has."""

@@ -1,6 +1,6 @@
-"""Starts a stand-in: as a fork of the process that has it loaded, or by loading it here.
+"""Starts an offline plug-in: as a fork of the process that has it loaded, or by loading it here.
 
-Loading a stand-in takes a second of processor time, and one command starts each up to twice. So a
+Loading a plug-in takes a second of processor time, and one command starts each up to twice. So a
 rehearsal's server keeps them loaded (`loaded.py`).
 """
 
@@ -17,23 +17,23 @@ from types import FrameType
 from provider_kit.loading import unsearched
 
 # The path of the socket of `loaded.py`, in the rehearsal's home.
-SOCKET_VARIABLE = "AKS_GPU_STAND_INS"
+SOCKET_VARIABLE = "AKS_GPU_PLUG_INS"
 # The path of `helm`, for stacks with Helm releases.
 HELM_VARIABLE = "AKS_GPU_HELM"
 # A fork sends this first. If the connection ends without it, there is no fork.
 STARTED = b"+"
 FAILED = 1
-# What takes longer than to load a stand-in on a busy machine does not come at all.
+# What takes longer than to load an offline plug-in on a busy machine does not come at all.
 PATIENCE = 60.0
 
 
 def launch(name: str) -> None:
-    """Runs the stand-in of that name until the engine ends it."""
+    """Runs the offline plug-in of that name until the engine ends it."""
     socket_path = os.environ.get(SOCKET_VARIABLE)
     code = _fork(name, Path(socket_path)) if socket_path else None
     if code is None:
         with unsearched():
-            module = import_module(f"rehearsal.stand_ins.{name}.plug_in")
+            module = import_module(f"rehearsal.offline_plug_ins.{name}.plug_in")
         code = module.main()
     sys.exit(code)
 
@@ -45,7 +45,7 @@ def _fork(name: str, path: Path) -> int | None:
     """
     request = {
         "name": name,
-        "stand_ins": str(Path(__file__).parent),
+        "offline_plug_ins": str(Path(__file__).parent),
         "arguments": sys.argv,
         "folder": str(Path.cwd()),
         "variables": dict(os.environ),

@@ -1,9 +1,9 @@
-"""Keeps the stand-ins loaded, and forks one for each plug-in that the engine starts.
+"""Keeps the offline plug-ins loaded, and forks one for each plug-in that the engine starts.
 
-    python -m rehearsal.stand_ins.loaded FD
+    python -m rehearsal.offline_plug_ins.loaded FD
 
 serves the requests of `launch.py` at a listening socket. It ends when the code on the disk has
-changed since it was loaded, and after some time without requests; a stand-in then loads itself.
+changed since it was loaded, and after some time without requests; a plug-in then loads itself.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from provider_kit.loading import unsearched
-from rehearsal.stand_ins.launch import FAILED, PATIENCE, STARTED
+from rehearsal.offline_plug_ins.launch import FAILED, PATIENCE, STARTED
 
 IDLE_SECONDS = 600
 _FOLDER = Path(__file__).parent
@@ -68,10 +68,10 @@ def _received(connection: socket.socket, stack: ExitStack) -> tuple[Any, list[in
 
 
 def _load(name: str, loaded: dict[Path, int]) -> ModuleType:
-    """Loads a stand-in; notes the versions of the files that it comes from."""
+    """Loads an offline plug-in; notes the versions of the files that it comes from."""
     before = time.time_ns() - _TICK
     with unsearched():
-        module = import_module(f"rehearsal.stand_ins.{name}.plug_in")
+        module = import_module(f"rehearsal.offline_plug_ins.{name}.plug_in")
     for file in _sources() - loaded.keys():
         version = _version(file)
         loaded[file] = version if version < before else _UNKNOWN
@@ -92,7 +92,7 @@ def _version(file: Path) -> int:
 def _would_load_the_same(request: Any) -> bool:
     there, here = request["variables"], os.environ
     alike = all(there.get(name) == here.get(name) for name in _READ_ON_LOADING)
-    return alike and request["stand_ins"] == str(_FOLDER)
+    return alike and request["offline_plug_ins"] == str(_FOLDER)
 
 
 def _run(module: ModuleType, request: Any, files: list[int], connection: socket.socket) -> None:

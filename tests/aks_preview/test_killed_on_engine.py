@@ -15,7 +15,7 @@ from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
-PLUG_INS = ("stand_ins/azure_native", "aks_preview")
+PLUG_INS = ("offline_plug_ins/azure_native", "aks_preview")
 OF_AZURE_NATIVE = re.compile(
     r"(?P<TYPE>azure-native:\S+) \((?P<RESOURCE>\w+)\):\n"
     r"\s+error: cannot create already existing resource '(?P<ID>[^']+)'"

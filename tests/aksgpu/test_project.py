@@ -49,8 +49,8 @@ def test_a_project_runs_the_same_program_with_other_plug_ins(project: Project) -
     assert (own["name"], own["config"]) == (REAL["name"], REAL["config"])
     assert {plugin["name"]: plugin["path"] for plugin in own["plugins"]["providers"]} == {
         "our-own": str(project.program / "own"),
-        "azure-native": str(ROOT / "rehearsal/stand_ins/azure_native"),
-        "kubernetes": str(ROOT / "rehearsal/stand_ins/kubernetes"),
+        "azure-native": str(ROOT / "rehearsal/offline_plug_ins/azure_native"),
+        "kubernetes": str(ROOT / "rehearsal/offline_plug_ins/kubernetes"),
     }
 
 

@@ -27,7 +27,7 @@ OTHERS = {
     "rehearsal/arm/tokens.py": "when tokens end",
     "rehearsal/certificates.py": "when certificates begin and end",
     "rehearsal/control_planes/containers.py": "when containers start and end",
-    "rehearsal/stand_ins/kubelogin/__main__.py": "when a token ends",
+    "rehearsal/offline_plug_ins/kubelogin/__main__.py": "when a token ends",
 }
 # Tests that ask it, and for what: all others are given their days.
 TESTS = {

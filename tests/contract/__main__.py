@@ -50,7 +50,7 @@ def summary(code: int, names: list[str]) -> str:
     if code and not names:
         return "The contract did not run to its end: see the job's log.\n"
     if not names:
-        return "The real plug-ins do what the stand-ins do, in every case of the contract.\n"
+        return "The real plug-ins do what the offline plug-ins do, in every case of the contract.\n"
     listed = "".join(f"- `{name}`\n" for name in names)
     return f"The real plug-ins differ from the contract in {len(names)} cases:\n\n{listed}"
 

@@ -1,4 +1,4 @@
-"""Where the contracts run: the stand-ins, or the real plug-ins of `--plugins FOLDER`."""
+"""Where the contracts run: the offline plug-ins, or the real plug-ins of `--plugins FOLDER`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def plugin_folder(pytestconfig: pytest.Config) -> Path | None:
-    """The folder of real plug-ins; None is for the rehearsal's stand-ins."""
+    """The folder of real plug-ins; None is for the offline plug-ins."""
     # A run of all tests reads this file too late to know the option.
     folder: Path | None = pytestconfig.getoption("plugin_folder", default=None)
     return folder

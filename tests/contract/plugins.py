@@ -26,10 +26,10 @@ _CHANNEL_OPTIONS = [("grpc.max_receive_message_length", 400 * 1024 * 1024)]
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in under test: the rehearsal's stand-in, or the real one in a folder of binaries."""
+    """A plug-in under test: the offline plug-in, or the real one in a folder of binaries."""
 
     name: str
-    # Where the stand-in is, from the root of the project.
+    # Where the offline plug-in is, from the root of the project.
     stand_in: str
     settings: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The contract of azure-native: the stand-in, or the real plug-in, does what its table says."""
+"""The contract of azure-native: the plug-in, offline or real, does what its table says."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
-from rehearsal.stand_ins.azure_native.native_types import TYPES, args_shape
+from rehearsal.offline_plug_ins.azure_native.native_types import TYPES, args_shape
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table
 from tests.request_log import RequestLog
 
 TABLE = read_table(Path(__file__).with_name("azure_native.yaml"))
-PLUGIN = Plugin("azure-native", "rehearsal/stand_ins/azure_native")
+PLUGIN = Plugin("azure-native", "rehearsal/offline_plug_ins/azure_native")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The contract of kubernetes: the stand-in, or the real plug-in, does what its table says."""
+"""The contract of kubernetes: the plug-in, offline or real, does what its table says."""
 
 import base64
 import copy
@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from rehearsal.certificates import Authority
 from tests.contract.plugins import Change, Plugin, Running, running
-from tests.rehearsal.stand_ins.kubernetes import control_plane
-from tests.rehearsal.stand_ins.kubernetes.control_plane import ControlPlane
+from tests.rehearsal.offline_plug_ins.kubernetes import control_plane
+from tests.rehearsal.offline_plug_ins.kubernetes.control_plane import ControlPlane
 
 pytestmark = pytest.mark.engine
 
@@ -83,7 +83,7 @@ def kubeconfig(server: str, ca: str = AUTHORITY, **_: Any) -> str:
 
 
 def plugin(config: str) -> Plugin:
-    return Plugin("kubernetes", "rehearsal/stand_ins/kubernetes", {"kubeconfig": config})
+    return Plugin("kubernetes", "rehearsal/offline_plug_ins/kubernetes", {"kubeconfig": config})
 
 
 @pytest.fixture(scope="module")

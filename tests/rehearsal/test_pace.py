@@ -1,4 +1,4 @@
-"""The time limits of the stand-ins, on the rehearsal's scale of time."""
+"""The time limits of the offline plug-ins, on the rehearsal's scale of time."""
 
 import pytest
 from hypothesis import given

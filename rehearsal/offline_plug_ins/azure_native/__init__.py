@@ -1,1 +1,1 @@
-"""A stand-in for the azure-native plug-in, whose binary is in no package registry."""
+"""The offline azure-native plug-in, whose binary is in no package registry."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rehearsal.stand_ins.launch import launch
+from rehearsal.offline_plug_ins.launch import launch
 
 if __name__ == "__main__":
     launch(Path(__file__).parent.name)

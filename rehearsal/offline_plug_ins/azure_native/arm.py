@@ -1,4 +1,4 @@
-"""The stand-in's requests to the rehearsal's ARM server, with azure-native's error messages."""
+"""The plug-in's requests to the rehearsal's ARM server, with azure-native's error messages."""
 
 import json
 import os
@@ -10,8 +10,8 @@ from azure.core.exceptions import AzureError, HttpResponseError
 
 from provider_kit.arm import Arm, Method
 from provider_kit.serving import ProviderError
-from rehearsal.stand_ins.azure_native.native_types import TYPES, NativeType
-from rehearsal.stand_ins.azure_native.properties import outputs
+from rehearsal.offline_plug_ins.azure_native.native_types import TYPES, NativeType
+from rehearsal.offline_plug_ins.azure_native.properties import outputs
 
 
 class AcceptedError(ProviderError):

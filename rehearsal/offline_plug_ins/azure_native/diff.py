@@ -10,7 +10,7 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
-from rehearsal.stand_ins.azure_native.native_types import API_VERSION, NativeType
+from rehearsal.offline_plug_ins.azure_native.native_types import API_VERSION, NativeType
 
 ADD, ADD_REPLACE = PropertyDiffKind.ADD, PropertyDiffKind.ADD_REPLACE
 UPDATE, UPDATE_REPLACE = PropertyDiffKind.UPDATE, PropertyDiffKind.UPDATE_REPLACE

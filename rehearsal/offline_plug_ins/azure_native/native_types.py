@@ -1,4 +1,4 @@
-"""The resource types of the stand-in.
+"""The resource types of the offline plug-in.
 
 To add a type, add a row to native_types.csv; its properties come from azure-native's own SDK. A row
 has the API version that the SDK's documentation names, the path (`G` stands for the providers in a

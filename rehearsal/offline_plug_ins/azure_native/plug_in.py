@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from provider_kit.serving import serve
-from rehearsal.stand_ins.azure_native.provider import AzureNative
+from rehearsal.offline_plug_ins.azure_native.provider import AzureNative
 
 
 def main() -> None:

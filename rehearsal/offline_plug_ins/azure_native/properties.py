@@ -7,7 +7,7 @@ from typing import Any
 from provider_kit.arm import Method
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.native_types import API_VERSION, NativeType
+from rehearsal.offline_plug_ins.azure_native.native_types import API_VERSION, NativeType
 
 Fields = Mapping[str, Shape]
 Values = Mapping[str, Any]

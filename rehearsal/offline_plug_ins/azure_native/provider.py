@@ -17,16 +17,21 @@ from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
 from provider_kit.shapes import mistakes
 from provider_kit.values import UNKNOWN, plain_map, property_map, without_nulls
-from rehearsal.stand_ins.azure_native.arm import (
+from rehearsal.offline_plug_ins.azure_native.arm import (
     AcceptedError,
     NativeArm,
     function_of,
     words,
     write,
 )
-from rehearsal.stand_ins.azure_native.diff import difference
-from rehearsal.stand_ins.azure_native.native_types import API_VERSION, TYPES, NativeType, args_shape
-from rehearsal.stand_ins.azure_native.properties import (
+from rehearsal.offline_plug_ins.azure_native.diff import difference
+from rehearsal.offline_plug_ins.azure_native.native_types import (
+    API_VERSION,
+    TYPES,
+    NativeType,
+    args_shape,
+)
+from rehearsal.offline_plug_ins.azure_native.properties import (
     imported,
     outputs,
     preview,
@@ -81,9 +86,9 @@ class AzureNative(HandlerProvider):
 
     def unknown(self, what: str) -> ProviderError:
         return ProviderError(
-            f"The rehearsal's stand-in for azure-native does not support {what}: docs/rehearsal.md "
+            f"The rehearsal's offline azure-native does not support {what}: docs/rehearsal.md "
             "lists what it covers. A type is a row of native_types.csv in "
-            "rehearsal/stand_ins/azure_native."
+            "rehearsal/offline_plug_ins/azure_native."
         )
 
     async def _place(self, native_type: NativeType, old: Values, given: Values) -> Values:

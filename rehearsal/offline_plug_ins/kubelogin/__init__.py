@@ -1,1 +1,1 @@
-"""A stand-in for `kubelogin`, which signs in to clusters with Entra."""
+"""A `kubelogin` for rehearsals, which signs in to clusters with Entra."""

@@ -1,1 +1,1 @@
-"""A stand-in for Pulumi's kubernetes plug-in, whose binary is in no package registry."""
+"""Pulumi's kubernetes plug-in, offline, whose binary is in no package registry."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from kube.client import APPLY, CONFLICT, NOT_FOUND, ApiError, Client
 from provider_kit.serving import ProviderError
-from rehearsal.stand_ins.kubernetes.objects import (
+from rehearsal.offline_plug_ins.kubernetes.objects import (
     PATCH_FORCE,
     Object,
     is_enabled,

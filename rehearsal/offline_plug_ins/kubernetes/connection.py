@@ -12,14 +12,14 @@ from kube.kubeconfig import CertificateError, KubeconfigError, choose, connect, 
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError
 from provider_kit.values import holds_unknown
-from rehearsal.stand_ins.kubernetes.cluster import Cluster
-from rehearsal.stand_ins.kubernetes.objects import refused
+from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster
+from rehearsal.offline_plug_ins.kubernetes.objects import refused
 
 _PREFIX = "kubernetes:config:"
 _IDENTIFIER = "clusterIdentifier"
 _SECONDS_TO_CONNECT = 30
 
-# Arguments with the only value that the stand-in supports.
+# Arguments with the only value that the offline plug-in supports.
 _FIXED = {
     "cluster": "",
     "context": "",
@@ -40,7 +40,7 @@ _REMOVABLE = (
 
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuses arguments that the stand-in would ignore."""
+    """Refuses arguments that the offline plug-in would ignore."""
     for name, value in _FIXED.items():
         if arguments.get(name) not in (None, "", value):
             raise refused(f"the provider argument {name}: {arguments[name]}")

@@ -15,7 +15,7 @@ from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, Pr
 
 from catalogue import quantities
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.kubernetes.objects import (
+from rehearsal.offline_plug_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
     is_enabled,

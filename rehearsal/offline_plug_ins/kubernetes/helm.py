@@ -19,8 +19,8 @@ import yaml
 from catalogue import gpu_operator
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.serving import ProviderError
-from rehearsal.stand_ins.kubernetes.objects import refused
-from rehearsal.stand_ins.launch import HELM_VARIABLE
+from rehearsal.offline_plug_ins.kubernetes.objects import refused
+from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 
 Json = dict[str, Any]
 

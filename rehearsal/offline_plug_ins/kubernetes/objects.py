@@ -1,6 +1,6 @@
 """Kubernetes objects as plain JSON: names, kinds and annotations.
 
-Kinds and annotations that the stand-in does not support are refused here by name.
+Kinds and annotations that the offline plug-in does not support are refused here by name.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ class TypeName(NamedTuple):
 
 def refused(what: str) -> ProviderError:
     return ProviderError(
-        f"The rehearsal's stand-in for kubernetes does not support {what}: docs/rehearsal.md "
+        f"The rehearsal's offline kubernetes does not support {what}: docs/rehearsal.md "
         "lists what it covers."
     )
 

@@ -4,7 +4,7 @@ from importlib.metadata import version
 
 from provider_kit.engine_log import EngineLog, engine_address
 from provider_kit.serving import serve
-from rehearsal.stand_ins.kubernetes.provider import Kubernetes
+from rehearsal.offline_plug_ins.kubernetes.provider import Kubernetes
 
 
 def main() -> None:

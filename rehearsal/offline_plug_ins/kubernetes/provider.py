@@ -9,11 +9,15 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError
 from provider_kit.values import holds_unknown, plain_map, without_nulls
-from rehearsal.stand_ins.kubernetes.cluster import Cluster, NoMatchError
-from rehearsal.stand_ins.kubernetes.connection import Connection, check_arguments, config_diff
-from rehearsal.stand_ins.kubernetes.differences import object_diff
-from rehearsal.stand_ins.kubernetes.lifecycle import Lifecycle, refusals_reported
-from rehearsal.stand_ins.kubernetes.objects import (
+from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster, NoMatchError
+from rehearsal.offline_plug_ins.kubernetes.connection import (
+    Connection,
+    check_arguments,
+    config_diff,
+)
+from rehearsal.offline_plug_ins.kubernetes.differences import object_diff
+from rehearsal.offline_plug_ins.kubernetes.lifecycle import Lifecycle, refusals_reported
+from rehearsal.offline_plug_ins.kubernetes.objects import (
     Object,
     identified,
     metadata,
@@ -24,8 +28,8 @@ from rehearsal.stand_ins.kubernetes.objects import (
     typed,
     with_metadata,
 )
-from rehearsal.stand_ins.kubernetes.recorded import recorded, refreshed
-from rehearsal.stand_ins.kubernetes.releases import Releases, is_release
+from rehearsal.offline_plug_ins.kubernetes.recorded import recorded, refreshed
+from rehearsal.offline_plug_ins.kubernetes.releases import Releases, is_release
 
 
 class Kubernetes(sdk.Provider):

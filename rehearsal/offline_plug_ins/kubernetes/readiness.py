@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kube.objects import conditions, is_true
-from rehearsal.stand_ins.kubernetes.objects import Object, displayed, metadata, name_of
+from rehearsal.offline_plug_ins.kubernetes.objects import Object, displayed, metadata, name_of
 
 # In the order in which a pod gets them: the first false one is the most specific.
 _CONDITIONS = ("PodScheduled", "Initialized", "Ready")

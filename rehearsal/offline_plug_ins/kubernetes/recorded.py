@@ -7,8 +7,8 @@ from typing import Any
 from pulumi.provider.experimental.property_value import PropertyValue
 
 from provider_kit.values import property_map, with_secrets
-from rehearsal.stand_ins.kubernetes.differences import drifted, secret_drifted
-from rehearsal.stand_ins.kubernetes.objects import Object, metadata, unwired
+from rehearsal.offline_plug_ins.kubernetes.differences import drifted, secret_drifted
+from rehearsal.offline_plug_ins.kubernetes.objects import Object, metadata, unwired
 
 _MANAGER = "__fieldManager"
 _API_VERSION = "__initialApiVersion"

@@ -20,10 +20,10 @@ from provider_kit.values import (
     with_secrets,
     with_secrets_of,
 )
+from rehearsal.offline_plug_ins.kubernetes.connection import Connection
+from rehearsal.offline_plug_ins.kubernetes.helm import Helm, HelmError, chart_of
+from rehearsal.offline_plug_ins.kubernetes.objects import generated_name, refused
 from rehearsal.pace import time_limit
-from rehearsal.stand_ins.kubernetes.connection import Connection
-from rehearsal.stand_ins.kubernetes.helm import Helm, HelmError, chart_of
-from rehearsal.stand_ins.kubernetes.objects import generated_name, refused
 
 Json = dict[str, Any]
 
@@ -58,7 +58,7 @@ _BOTH: Mapping[str, str] = MappingProxyType(
 )
 _SWITCHES = (*_INSTALL, *_UPGRADE, *_BOTH, "skipAwait", "waitForJobs")
 # The original has every input in the state, with these values where nothing is set. Those that the
-# stand-in does not support keep them.
+# offline plug-in does not support keep them.
 _UNSUPPORTED: Mapping[str, Any] = MappingProxyType(
     {
         **dict.fromkeys(

@@ -6,9 +6,8 @@ from typing import Any
 
 from kube.client import ApiError
 from provider_kit.serving import ProviderError
-from rehearsal.pace import SHORTEST_LIMIT, time_limit
-from rehearsal.stand_ins.kubernetes.cluster import Cluster
-from rehearsal.stand_ins.kubernetes.objects import (
+from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster
+from rehearsal.offline_plug_ins.kubernetes.objects import (
     SKIP_AWAIT,
     TIMEOUT_SECONDS,
     Object,
@@ -17,7 +16,8 @@ from rehearsal.stand_ins.kubernetes.objects import (
     metadata,
     name_of,
 )
-from rehearsal.stand_ins.kubernetes.readiness import Judge, complaints, judge_of
+from rehearsal.offline_plug_ins.kubernetes.readiness import Judge, complaints, judge_of
+from rehearsal.pace import SHORTEST_LIMIT, time_limit
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0

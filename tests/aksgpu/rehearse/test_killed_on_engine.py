@@ -47,7 +47,7 @@ def kill(newcomer: Newcomer, part: str) -> str:
     return output
 
 
-@pytest.mark.parametrize("part", ["", "stand_ins/azure_native"])
+@pytest.mark.parametrize("part", ["", "offline_plug_ins/azure_native"])
 def test_a_killed_rehearsal_begins_again(newcomer: Newcomer, part: str) -> None:
     output = kill(newcomer, part)
     assert ("the rehearsal begins again" in output) == bool(part)

@@ -14,7 +14,7 @@ from aksgpu.review.automation import Place
 from aksgpu.review.model import StackReview
 from engine import Engine, EngineUnavailableError
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins.launch import HELM_VARIABLE
+from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 from tests.bench import ROOT
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}

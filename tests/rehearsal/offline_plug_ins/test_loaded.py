@@ -1,4 +1,4 @@
-"""The stand-ins that a rehearsal's server keeps loaded: a plug-in is a fork of them."""
+"""The offline plug-ins that a rehearsal's server keeps loaded: a plug-in is a fork of them."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ import pytest
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins import launch
+from rehearsal.offline_plug_ins import launch
 from tests.processes import children_of, command_lines, is_running
 from tests.rehearsal.conftest import FAST
 from tests.waiting import until
@@ -57,8 +57,8 @@ def plug_in(
 
 
 def keeper(running: Cloud) -> int:
-    """The process that has the stand-ins loaded."""
-    commands = command_lines("rehearsal.stand_ins.loaded")
+    """The process that has the offline plug-ins loaded."""
+    commands = command_lines("rehearsal.offline_plug_ins.loaded")
     [keeper_process] = [child for child in children_of(running.pid) if child in commands]
     return keeper_process
 
@@ -104,7 +104,7 @@ def test_a_client_that_disconnects_leaves_no_process(running: Cloud) -> None:
     """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
     request = {
         "name": "azure_native",
-        "stand_ins": str(FOLDER),
+        "offline_plug_ins": str(FOLDER),
         "arguments": ["plug-in", NO_ENGINE],
         "folder": str(running.home),
         "variables": {**os.environ, **running.environment()},
@@ -128,7 +128,7 @@ def test_a_client_that_disconnects_leaves_no_process(running: Cloud) -> None:
 @contextlib.contextmanager
 def connected(running: Cloud) -> Iterator[socket.socket]:
     with contextlib.ExitStack() as stack, socket.socket(socket.AF_UNIX) as client:
-        client.connect(launch.short_address(running.home / "stand-ins.socket", stack))
+        client.connect(launch.short_address(running.home / "plug-ins.socket", stack))
         yield client
 
 

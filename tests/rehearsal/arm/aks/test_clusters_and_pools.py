@@ -381,7 +381,7 @@ IDENTITY = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentit
 def test_user_assigned_identities_are_a_map(azure: Any, group: str, cluster_body: Body) -> None:
     """The server took a list as well, which is what azure-native's programs have.
 
-    So nobody saw that the stand-in left out the turning of that list into a map.
+    So nobody saw that the offline plug-in left out the turning of that list into a map.
     """
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/own"
     identity: dict[str, Any] = {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}

@@ -19,7 +19,7 @@ GROUP = "6f0f2f5a-4d4b-4d0e-9d3f-2f1c5a9b7e10"
 
 
 def kubelogin(azure: Any, **more: str) -> Any:
-    """Runs the stand-in as the kubeconfig of a cluster says."""
+    """Runs the offline plug-in as the kubeconfig of a cluster says."""
     arguments = ["--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630", "--login", "devicecode"]
     return subprocess.run(
         [KUBELOGIN / "kubelogin", "get-token", "--environment", "AzurePublicCloud", *arguments],

@@ -43,7 +43,7 @@ def program(name: str, identity: str = OF_THE_SYSTEM, seconds: str = "1h") -> st
 
 
 def test_wrong_credentials_are_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the directory's answers `error` is a word, and no object: the stand-in broke on it."""
+    """Of the directory's answers `error` is a word, and no object: the plug-in broke on it."""
     bench.write(program("never"))
     right = bench.cloud.environment()
     monkeypatch.setattr(
@@ -93,7 +93,7 @@ def test_a_failed_resource_that_does_not_exist_is_not_kept(
 def test_a_resource_that_timed_out_is_kept_without_outputs(
     bench: Bench, faults: Faults, name: str
 ) -> None:
-    """The stand-in lost the resource here: the end of the time was no failure of the request."""
+    """The plug-in lost the resource here: the end of the time was no failure of the request."""
     faults.script({"method": "PUT", "path": f"managedClusters/{name}$", "operation": "stuck"})
 
     printed = bench.up(program(name, seconds="10s"), fails=True)
@@ -107,7 +107,7 @@ def test_a_resource_that_timed_out_is_kept_without_outputs(
 def test_an_operation_that_cannot_be_read_is_a_failure(
     bench: Bench, faults: Faults, name: str
 ) -> None:
-    """The stand-in asked for the resource instead, and succeeded where azure-native fails."""
+    """The plug-in asked for the resource instead, and succeeded where azure-native fails."""
     gone = {"error": {"code": "NotFound", "message": "No such operation."}}
     faults.script({"method": "GET", "path": "/operations/", "status": 404, "body": gone})
 
@@ -121,7 +121,7 @@ def test_an_operation_that_cannot_be_read_is_a_failure(
 
 
 def test_a_conflict_is_not_retried(bench: Bench, faults: Faults, name: str) -> None:
-    """The stand-in waited while another operation ran, as aks-preview does.
+    """The offline plug-in waited while another operation ran, as aks-preview does.
 
     azure-native waits for some codes of other services, and OperationNotAllowed is none of them.
     """

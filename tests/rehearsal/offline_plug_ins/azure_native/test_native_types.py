@@ -7,8 +7,8 @@ import pytest
 
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.native_types import TYPES
-from rehearsal.stand_ins.azure_native.properties import (
+from rehearsal.offline_plug_ins.azure_native.native_types import TYPES
+from rehearsal.offline_plug_ins.azure_native.properties import (
     imported,
     outputs,
     preview,

@@ -1,4 +1,4 @@
-"""The stand-in for azure-native, as programs and people use it: through the real engine."""
+"""The offline azure-native, as programs and people use it: through the real engine."""
 
 import pytest
 
@@ -101,7 +101,7 @@ def test_deleting_a_deleted_resource_succeeds(bench: Bench) -> None:
 
 @pytest.mark.long
 def test_an_imported_pool_has_all_that_azure_filled_in(bench: Bench) -> None:
-    """The stand-in left out what Azure had filled in: an imported pool was as its program says.
+    """The plug-in left out what Azure had filled in: an imported pool was as its program says.
 
     azure-native takes the whole answer for inputs, so the next `up` is an update.
     """

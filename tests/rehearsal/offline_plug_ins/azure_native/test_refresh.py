@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from rehearsal.stand_ins.azure_native.native_types import TYPES
-from rehearsal.stand_ins.azure_native.properties import refreshed
+from rehearsal.offline_plug_ins.azure_native.native_types import TYPES
+from rehearsal.offline_plug_ins.azure_native.properties import refreshed
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
 

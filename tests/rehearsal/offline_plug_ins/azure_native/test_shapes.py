@@ -5,7 +5,7 @@ from pulumi_azure_native import containerservice
 
 from provider_kit.shapes import mistakes
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.native_types import args_shape
+from rehearsal.offline_plug_ins.azure_native.native_types import args_shape
 
 POOL = {"resourceGroupName": "g", "resourceName": "c"}
 

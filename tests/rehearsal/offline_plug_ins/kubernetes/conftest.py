@@ -1,4 +1,4 @@
-"""A Kubernetes of the tests' own, and Pulumi projects that the stand-in plays a part in."""
+"""A Kubernetes of the tests' own, and Pulumi projects that the offline plug-in plays a part in."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import pytest
 from engine import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
-from tests.rehearsal.stand_ins.kubernetes.control_plane import ControlPlane, running
+from tests.rehearsal.offline_plug_ins.kubernetes.control_plane import ControlPlane, running
 
 
 @dataclass(frozen=True)
 class KubernetesBench(Bench):
-    """A project whose kubernetes is the stand-in; `KUBECONFIG_FILE` names the tests' cluster."""
+    """A project whose kubernetes is the offline one; `KUBECONFIG_FILE` names the tests' cluster."""
 
     plane: ControlPlane
 

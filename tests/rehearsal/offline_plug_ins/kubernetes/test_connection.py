@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.kubernetes.connection import config_diff
+from rehearsal.offline_plug_ins.kubernetes.connection import config_diff
 
 
 def config(server: str = "https://one", **more: Any) -> dict[str, Any]:

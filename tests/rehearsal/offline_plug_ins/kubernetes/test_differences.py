@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pulumi.provider.experimental.provider import DiffResponse
 
-from rehearsal.stand_ins.kubernetes.differences import object_diff
-from rehearsal.stand_ins.kubernetes.objects import AUTONAMED, Object
+from rehearsal.offline_plug_ins.kubernetes.differences import object_diff
+from rehearsal.offline_plug_ins.kubernetes.objects import AUTONAMED, Object
 
 
 def asked(api_version: str, kind: str, meta: dict[str, Any] | None = None, **more: Any) -> Object:

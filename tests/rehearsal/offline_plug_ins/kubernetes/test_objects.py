@@ -4,8 +4,8 @@ import pytest
 
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.kubernetes.connection import check_arguments
-from rehearsal.stand_ins.kubernetes.objects import (
+from rehearsal.offline_plug_ins.kubernetes.connection import check_arguments
+from rehearsal.offline_plug_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
     identified,
@@ -99,7 +99,7 @@ def test_extensions_have_the_servers_names() -> None:
 
 
 def test_annotations_that_are_not_known_yet_are_left_alone() -> None:
-    """An output in their place was an internal error of the stand-in, in every preview."""
+    """An output in their place was an internal error of the offline plug-in, in every preview."""
     asked = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"annotations": UNKNOWN}}
 
     assert typed("kubernetes:core/v1:ConfigMap", asked).kind == "ConfigMap"

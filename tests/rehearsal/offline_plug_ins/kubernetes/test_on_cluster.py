@@ -1,4 +1,4 @@
-"""What the stand-in does with objects, on a real API server."""
+"""What the offline plug-in does with objects, on a real API server."""
 
 import asyncio
 import json
@@ -12,11 +12,11 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.values import UNKNOWN, plain_map
-from rehearsal.stand_ins.kubernetes.connection import connect_cluster
-from rehearsal.stand_ins.kubernetes.lifecycle import Lifecycle
-from rehearsal.stand_ins.kubernetes.objects import Object, with_metadata
-from rehearsal.stand_ins.kubernetes.recorded import refreshed
-from tests.rehearsal.stand_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
+from rehearsal.offline_plug_ins.kubernetes.connection import connect_cluster
+from rehearsal.offline_plug_ins.kubernetes.lifecycle import Lifecycle
+from rehearsal.offline_plug_ins.kubernetes.objects import Object, with_metadata
+from rehearsal.offline_plug_ins.kubernetes.recorded import refreshed
+from tests.rehearsal.offline_plug_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
 from tests.waiting import PATIENCE
 
 # In this time, the cluster has made pods and says why they hang: a second, where it has nothing

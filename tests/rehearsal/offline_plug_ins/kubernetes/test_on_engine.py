@@ -1,11 +1,11 @@
-"""The stand-in for kubernetes, as programs and people use it: through the real engine."""
+"""The offline kubernetes, as programs and people use it: through the real engine."""
 
 import signal
 
 import pytest
 
-from tests.rehearsal.stand_ins.kubernetes.conftest import KubernetesBench
-from tests.rehearsal.stand_ins.kubernetes.control_plane import FAILING_IMAGE, HANGING_IMAGE
+from tests.rehearsal.offline_plug_ins.kubernetes.conftest import KubernetesBench
+from tests.rehearsal.offline_plug_ins.kubernetes.control_plane import FAILING_IMAGE, HANGING_IMAGE
 from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -330,4 +330,4 @@ def test_resources_of_the_real_plug_in_alone_are_refused(kube: KubernetesBench) 
 
     kube.write(PREAMBLE.format(namespace="yaml") + 'k8s.yaml.ConfigGroup("g", yaml=["{}"])')
     output = kube.pulumi("preview", fails=True)
-    assert "stand-in for kubernetes does not support the function kubernetes:yaml:decode" in output
+    assert "offline kubernetes does not support the function kubernetes:yaml:decode" in output

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rehearsal.stand_ins.kubernetes.readiness import complaints
+from rehearsal.offline_plug_ins.kubernetes.readiness import complaints
 
 
 def pod(*conditions: dict[str, str], **state: Any) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.stand_ins.kubernetes.objects import Object
-from rehearsal.stand_ins.kubernetes.readiness import Verdict, judge_of
+from rehearsal.offline_plug_ins.kubernetes.objects import Object
+from rehearsal.offline_plug_ins.kubernetes.readiness import Verdict, judge_of
 
 GROUPS = {
     "DaemonSet": "apps/v1",

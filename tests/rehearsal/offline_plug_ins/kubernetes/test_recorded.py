@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.stand_ins.kubernetes.differences import drifted
-from rehearsal.stand_ins.kubernetes.recorded import imported, outputs, recorded, refreshed
+from rehearsal.offline_plug_ins.kubernetes.differences import drifted
+from rehearsal.offline_plug_ins.kubernetes.recorded import imported, outputs, recorded, refreshed
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.values import plain_map, property_map
-from rehearsal.stand_ins import kubernetes
-from rehearsal.stand_ins.kubernetes.connection import Connection
-from rehearsal.stand_ins.kubernetes.helm import Helm
-from rehearsal.stand_ins.kubernetes.releases import Releases
-from rehearsal.stand_ins.launch import HELM_VARIABLE
+from rehearsal.offline_plug_ins import kubernetes
+from rehearsal.offline_plug_ins.kubernetes.connection import Connection
+from rehearsal.offline_plug_ins.kubernetes.helm import Helm
+from rehearsal.offline_plug_ins.kubernetes.releases import Releases
+from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 from tests.waiting import PATIENCE, until
 
 URN = "urn:pulumi:s::p::kubernetes:helm.sh/v3:Release::r"
@@ -45,7 +45,7 @@ esac
 
 @dataclass
 class Played:
-    """The stand-in's releases, with a played Helm in a folder."""
+    """The offline plug-in's releases, with a played Helm in a folder."""
 
     folder: Path
 
