@@ -64,7 +64,7 @@ lint: .venv/ready ## Runs linters, types, import rules, and the workflows' check
 	$(BIN)/mypy .
 	for program in examples/*/__main__.py; do $(BIN)/mypy $$program || exit 1; done
 	$(BIN)/lint-imports
-	$(BIN)/python -m engine.actionlint .github/workflows/*.yml
+	$(BIN)/python -m engine.from_source.actionlint .github/workflows/*.yml
 	$(BIN)/shellcheck --external-sources .ci/*
 
 docs: .venv/ready ## Generates docs/reference from the code

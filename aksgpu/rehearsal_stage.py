@@ -10,9 +10,8 @@ from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
 from aksgpu.running import Program
 from aksgpu.stack_names import mistake_in_name
-from engine import Engine, ensure_engine, ensure_kubernetes
+from engine import Engine, ensure_engine, ensure_kubernetes, helm_place
 from engine.cache import Say
-from engine.helm import helm_place
 from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
 from rehearsal.offline_plug_ins.launch import HELM_VARIABLE

@@ -6,9 +6,8 @@
 
 import sys
 
-from engine import EngineUnavailableError, ensure_engine, ensure_kubernetes
+from engine import EngineUnavailableError, ensure_engine, ensure_helm, ensure_kubernetes
 from engine.deploying import deployment_tools
-from engine.helm import ensure_helm
 from engine.progress import to_stderr
 
 try:

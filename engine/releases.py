@@ -1,45 +1,99 @@
-"""Pulumi engine, second source: the official release."""
+"""Programs of their publishers: downloaded, checked by their pins, and unpacked."""
 
-import os
+import shutil
 import tarfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 from engine.cache import Say, disk_is_full, machine, make_whole, used
 from engine.errors import SourceUnavailableError
-from engine.pins import Pin, cached_path, fetch, pin_of
-from engine.versions import PULUMI
+from engine.pins import VERSIONS, Pin, cached_path, fetch, pin_of
+
+# What is taken out of each archive; `*` stands for what else is there. kwok is no archive.
+_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "pulumi": ("pulumi/pulumi", "pulumi/pulumi-language-python", "pulumi/*"),
+    "kubernetes": tuple(
+        f"kubernetes/server/bin/{name}"
+        for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+    ),
+    "etcd": ("{archive}/etcd",),
+    "kwok": (),
+    "kubelogin": ("bin/*/kubelogin",),
+}
 
 
-def released_engine(cache: Path) -> Path | None:
-    """Returns the `pulumi` of a release that was downloaded earlier."""
-    place = _place(cache)
-    return used(place) / "pulumi" if (place / "pulumi").exists() else None
+def released(cache: Path, *names: str) -> Path | None:
+    """Returns the folder of programs that were downloaded earlier."""
+    place = _place(cache, names)
+    return used(place) if place.exists() else None
 
 
-def fetch_release(cache: Path, say: Say) -> Path:
-    """Downloads the release for this machine, checks it, and unpacks it."""
-    pin, place = pin_of("pulumi", machine()), _place(cache)
+def fetch_released(cache: Path, say: Say, *names: str) -> Path:
+    """Downloads programs for this machine, checks them, and puts them into one folder."""
+    published = [pin_of(name, machine()) for name in names]
+    place = _place(cache, names)
     downloads = place.parent / "downloads"
-    make_whole(place, lambda folder: _unpack(pin, fetch(pin, downloads, say), folder), say)
-    cached_path(pin, downloads).unlink(missing_ok=True)
-    return place / "pulumi"
+
+    def fill(folder: Path) -> Path:
+        # All are downloaded before the first is unpacked.
+        for pin, archive in [(pin, fetch(pin, downloads, say)) for pin in published]:
+            _unpack(pin, archive, folder)
+        return folder
+
+    make_whole(place, fill, say)
+    for pin in published:
+        cached_path(pin, downloads).unlink(missing_ok=True)
+    return place
 
 
-def _place(cache: Path) -> Path:
-    return cache / "release" / f"pulumi-{PULUMI}"
+def _place(cache: Path, names: tuple[str, ...]) -> Path:
+    return cache / "release" / "-".join(f"{name}-{VERSIONS[name]}" for name in names)
 
 
-def _unpack(pin: Pin, archive: Path, folder: Path) -> Path:
-    """Unpacks the archive into a folder; returns the folder inside with the executables."""
+def _unpack(pin: Pin, archive: Path, folder: Path) -> None:
+    """Puts the programs of an archive into a folder, and nothing else."""
+    stem = pin.file.removesuffix(".tar.gz")
+    patterns = [pattern.format(archive=stem) for pattern in _MEMBERS[pin.name]]
+    missing = list(patterns)
     try:
-        with tarfile.open(archive) as tar:
-            tar.extractall(folder, filter="data")
-    except (tarfile.TarError, OSError) as error:
+        if not patterns:
+            shutil.copyfile(archive, folder / pin.name)
+        for name, content in _contents(archive) if patterns else ():
+            matched = [pattern for pattern in patterns if fnmatch(name, pattern)]
+            if matched:
+                with content() as read, (folder / Path(name).name).open("wb") as output:
+                    shutil.copyfileobj(read, output)
+            missing = [pattern for pattern in missing if pattern not in matched]
+            # Some archives are large, and begin with what is needed.
+            if not missing and not any("*" in pattern for pattern in patterns):
+                break
+    except (tarfile.TarError, zipfile.BadZipFile, OSError) as error:
         if disk_is_full(error):
             raise
         raise SourceUnavailableError(f"{pin.address} cannot be unpacked: {error}") from error
-    unpacked = folder / "pulumi"
-    for executable in ("pulumi", "pulumi-language-python"):
-        if not os.access(unpacked / executable, os.X_OK):
-            raise SourceUnavailableError(f"{pin.address} does not contain pulumi/{executable}")
-    return unpacked
+    if missing:
+        raise SourceUnavailableError(f"{pin.address} does not contain {', '.join(missing)}")
+    for file in folder.iterdir():
+        file.chmod(0o755)
+
+
+def _contents(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
+    """Yields the files of an archive, in its order: it is read only once."""
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as zipped:
+            for name in zipped.namelist():
+                yield name, partial(zipped.open, name)
+        return
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            content = tar.extractfile(member)
+            if content is not None:
+                yield member.name, partial(_self, content)
+
+
+def _self(content: IO[bytes]) -> IO[bytes]:
+    return content

@@ -16,7 +16,7 @@ import yaml
 
 from catalogue import gpu_operator
 from catalogue.scheduling import Taint, untolerated
-from engine.helm import ensure_helm
+from engine import ensure_helm
 from rehearsal.offline_plug_ins import kubernetes
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]

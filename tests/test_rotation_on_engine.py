@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, ensure_kubernetes
-from engine.helm import ensure_helm
+from engine import Engine, ensure_helm, ensure_kubernetes
 from rehearsal.cloud import Cloud
 from tests import azure_pools
 from tests.bench import Bench

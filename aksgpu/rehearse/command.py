@@ -25,7 +25,7 @@ from aksgpu.rehearse.unrecorded import has_unrecorded
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
 from catalogue.valid_pools import OPERATOR
-from engine.helm import ensure_helm
+from engine import ensure_helm
 from engine.progress import to_stderr
 from rehearsal.cloud import empty, find, status_of
 from rehearsal.files import log_length

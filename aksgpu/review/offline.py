@@ -22,9 +22,8 @@ from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
 from catalogue.retirement import BEFORE_ALL_RETIREMENTS
 from catalogue.valid_pools import OPERATOR
-from engine import Engine, EngineUnavailableError, ensure_kubernetes
+from engine import Engine, EngineUnavailableError, ensure_helm, ensure_kubernetes
 from engine.cache import Say, sole_use
-from engine.helm import ensure_helm
 from engine.progress import Progress
 from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_afterwards
 from rehearsal.cloud import start as start_cloud

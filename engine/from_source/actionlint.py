@@ -1,34 +1,24 @@
 """actionlint, which checks GitHub workflows: built once from its Go module, and run on files.
 
-    python -m engine.actionlint .github/workflows/*.yml
+    python -m engine.from_source.actionlint .github/workflows/*.yml
 
 An actionlint on PATH is not used: another version finds other mistakes.
 """
 
-import hashlib
 import subprocess
 import sys
 from pathlib import Path
 
-from engine.build import Target, build
 from engine.cache import engine_cache
 from engine.errors import SourceUnavailableError
+from engine.from_source.programs import WORKFLOWS
 from engine.progress import to_stderr
-from engine.versions import ACTIONLINT
-
-SOURCE = Path(__file__).parent / "actionlint_source"
 
 
 def ensure_actionlint() -> Path:
     """Returns the executable. Raises SourceUnavailableError if it cannot be built."""
-    modules = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum"))
-    target = Target(
-        name="actionlint",
-        package="github.com/rhysd/actionlint/cmd/actionlint",
-        key=f"{ACTIONLINT}-{hashlib.sha256(modules).hexdigest()[:12]}",
-    )
-    (folder,) = build(SOURCE, [target], engine_cache() / "actionlint", to_stderr)
-    return folder / "actionlint"
+    cache = engine_cache() / "actionlint"
+    return (WORKFLOWS.built(cache) or WORKFLOWS.build(cache, to_stderr)) / "actionlint"
 
 
 def lint(files: list[str]) -> int:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from engine.cache import Say, make_whole, no_room, prune, sole_use, used
 from engine.errors import EngineUnavailableError, SourceUnavailableError
+from engine.from_source.toolchain import find_go
 from engine.progress import Progress
 
 # Enough of the end of Go's output to see why a build failed.
@@ -71,7 +72,7 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
         missing = [pair for pair in zip(targets, places, strict=True) if not pair[1].exists()]
         if missing:
             work = store / "work"
-            go = _Go(source, work)
+            go = _Go(source, work, say)
             try:
                 for flags in dict.fromkeys(target.ldflags for target, _ in missing):
                     alike = [pair for pair in missing if pair[0].ldflags == flags]
@@ -122,11 +123,8 @@ def _install(
 class _Go:
     """The `go` command with folders of its own, so that all its files can be removed."""
 
-    def __init__(self, source: Path, work: Path) -> None:
-        go = shutil.which("go")
-        if go is None:
-            raise SourceUnavailableError("there is no `go` on PATH")
-        self._go = go
+    def __init__(self, source: Path, work: Path, say: Say) -> None:
+        go = self._go = str(find_go(say))
         self._source = source
         self._work = work
         folders = {

@@ -273,6 +273,7 @@ def test_a_switch_in_the_environment_that_says_neither_is_reported(
     assert switch in error
 
 
+@pytest.mark.long
 def test_a_silent_metadata_endpoint_is_called_once_for_all_resources() -> None:
     """Each resource waited for it half a minute of its own, one after the other."""
     azure = SilentAzure("metadata")

@@ -26,10 +26,11 @@ def engine() -> Engine:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is all there is on PATH."""
+    """A folder that is all there is on PATH; pip reaches no registry."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     return folder
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine.actionlint import SOURCE
+from engine.from_source.programs import WORKFLOWS
 from engine.versions import ACTIONLINT
 from tests.bench import ROOT
 from tests.go import NEEDS_GO
@@ -24,7 +24,7 @@ jobs:
 
 def lint(*files: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "engine.actionlint", *files],
+        [sys.executable, "-m", "engine.from_source.actionlint", *files],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -33,7 +33,7 @@ def lint(*files: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_go_mod_names_the_version() -> None:
-    text = (SOURCE / "go.mod").read_text()
+    text = (WORKFLOWS.source / "go.mod").read_text()
 
     assert re.findall(r"rhysd/actionlint v(\S+)", text) == [ACTIONLINT]
 

@@ -97,7 +97,7 @@ def test_an_archive_without_kubelogin_is_refused(
     site.write([row for row in site.pins() if row.name != "kubelogin"])
     site.publish("kubelogin", machine(), f"v{KUBELOGIN}/kubelogin-linux-{GO}.zip", content)
 
-    with pytest.raises(EngineUnavailableError, match="has no bin/linux"):
+    with pytest.raises(EngineUnavailableError, match="cannot be unpacked"):
         deployment_tools(messages.append)
 
 

@@ -13,11 +13,8 @@ from engine.versions import LOWEST_PULUMI, PULUMI
 
 
 @pytest.fixture(autouse=True)
-def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bare_machine(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine without Pulumi, Go or releases; the folder returned is all its PATH."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Port 9 is for discarding, and hardly anywhere is there a server on it.
     monkeypatch.setenv(SITES["pulumi"][1], "http://127.0.0.1:9")

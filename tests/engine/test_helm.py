@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from engine import helm
+from engine import ensure
 from engine.errors import EngineUnavailableError, SourceUnavailableError
+from engine.from_source.programs import CHARTS, Programs
 from engine.versions import HELM
 
 
 def test_go_mod_names_the_version() -> None:
-    text = (helm.SOURCE / "go.mod").read_text()
+    text = (CHARTS.source / "go.mod").read_text()
     assert re.findall(r"helm.sh/helm/v3 v(\S+)", text) == [HELM]
 
 
@@ -29,7 +30,7 @@ def on_path(folder: Path, answer: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_helm_3_on_path_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = on_path(tmp_path, "v3.18.4+g1234567", monkeypatch)
-    assert helm.ensure_helm() == helm.helm_place() == program
+    assert ensure.ensure_helm() == ensure.helm_place() == program
 
 
 @pytest.mark.parametrize("answer", ["v2.17.0", "v4.3.1", "none"])
@@ -37,7 +38,7 @@ def test_another_version_of_helm_is_not_used(
     answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_path(tmp_path, answer, monkeypatch)
-    assert (tmp_path / "cache") in helm.helm_place().parents
+    assert (tmp_path / "cache") in ensure.helm_place().parents
 
 
 def test_a_helm_that_does_not_run_is_not_used(
@@ -45,7 +46,7 @@ def test_a_helm_that_does_not_run_is_not_used(
 ) -> None:
     """Every command of every rehearsal crashed, also of stacks without a Helm release."""
     on_path(tmp_path, "v3.18.4", monkeypatch).write_text("#!/no/such/interpreter\n")
-    assert (tmp_path / "cache") in helm.helm_place().parents
+    assert (tmp_path / "cache") in ensure.helm_place().parents
 
 
 def test_a_helm_that_hangs_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,14 +58,14 @@ def test_a_helm_that_hangs_is_not_used(tmp_path: Path, monkeypatch: pytest.Monke
         raise subprocess.TimeoutExpired(command, options["timeout"])
 
     monkeypatch.setattr(subprocess, "run", hang)
-    assert (tmp_path / "cache") in helm.helm_place().parents
+    assert (tmp_path / "cache") in ensure.helm_place().parents
 
 
 def test_a_helm_on_path_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rehearsal starts pulumi several times, and each of them asks for Helm's place."""
     program = on_path(tmp_path, "v3.18.4", monkeypatch)
     program.write_text(f"#!/bin/sh\necho asked >>{tmp_path}/asked\necho v3.18.4\n")
-    assert helm.helm_place() == helm.ensure_helm() == program
+    assert ensure.helm_place() == ensure.ensure_helm() == program
     assert (tmp_path / "asked").read_text() == "asked\n"
 
 
@@ -76,6 +77,6 @@ def test_a_machine_without_helm_and_go_gets_advice(
     def no_build(*_: object) -> list[Path]:
         raise SourceUnavailableError("there is no `go` on PATH")
 
-    monkeypatch.setattr(helm, "build", no_build)
+    monkeypatch.setattr(Programs, "build", no_build)
     with pytest.raises(EngineUnavailableError, match="install Helm 3"):
-        helm.ensure_helm()
+        ensure.ensure_helm()

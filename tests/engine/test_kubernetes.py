@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import EngineUnavailableError, ensure_kubernetes, kubernetes, kubernetes_release
+from engine import EngineUnavailableError, ensure, ensure_kubernetes, releases
 from engine.errors import SourceUnavailableError
-from engine.kubernetes_build import SOURCE
-from engine.kubernetes_release import fetch_folder, fetched_folder
+from engine.from_source.programs import CONTROL_PLANE, Programs
 from engine.pins import SITES
+from engine.releases import fetch_released, released
 from engine.versions import ETCD, KUBERNETES, KWOK
 from tests.engine.releases import SCRIPT, Site, archive, served
 from tests.waiting import PATIENCE
@@ -42,7 +42,7 @@ def publish(site: Site) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    monkeypatch.setattr(kubernetes_release, "machine", lambda: "linux-x64")
+    monkeypatch.setattr(releases, "machine", lambda: "linux-x64")
     with served(tmp_path, monkeypatch) as site:
         publish(site)
         yield site
@@ -51,14 +51,14 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 def test_the_official_binaries_are_downloaded_once(
     site: Site, cache: Path, messages: list[str]
 ) -> None:
-    assert fetched_folder(cache) is None
-    place = fetch_folder(cache, messages.append)
-    assert fetched_folder(cache) == place
+    assert released(cache, *PATHS) is None
+    place = fetch_released(cache, messages.append, *PATHS)
+    assert released(cache, *PATHS) == place
     assert {file.name for file in place.iterdir()} == ALL
     for file in place.iterdir():
         assert (file.read_bytes(), file.stat().st_mode & 0o111) == (SCRIPT, 0o111)
     assert not list(cache.parent.rglob("escaped"))
-    assert fetch_folder(cache, messages.append) == place
+    assert fetch_released(cache, messages.append, *PATHS) == place
     assert site.paths() == list(PATHS.values())
     assert {path.name for path in place.parent.iterdir()} == {place.name, "downloads", "lock"}
     assert list((place.parent / "downloads").iterdir()) == []
@@ -71,9 +71,9 @@ def test_a_failed_download_keeps_the_other_binaries(
     """kwok came last: its failure threw away what had been fetched and checked before it."""
     content = site.files.pop(PATHS[name])
     with pytest.raises(SourceUnavailableError, match="404"):
-        fetch_folder(cache, messages.append)
+        fetch_released(cache, messages.append, *PATHS)
     site.files[PATHS[name]] = content
-    fetch_folder(cache, messages.append)
+    fetch_released(cache, messages.append, *PATHS)
     asked = site.paths()
     assert {path: asked.count(path) for path in asked} == {
         path: 1 + (path == PATHS[name]) for path in PATHS.values()
@@ -87,13 +87,13 @@ def test_an_archive_without_one_of_the_binaries_is_refused(
     site.write(lacking)
     site.publish("etcd", "linux-x64", PATHS["etcd"], archive({"etcd/other": SCRIPT}))
     with pytest.raises(SourceUnavailableError, match="does not contain etcd/etcd"):
-        fetch_folder(cache, messages.append)
+        fetch_released(cache, messages.append, *PATHS)
 
 
 def test_other_systems_than_linux_are_refused(
     messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kubernetes, "machine", lambda: "darwin-arm64")
+    monkeypatch.setattr(ensure, "machine", lambda: "darwin-arm64")
     with pytest.raises(EngineUnavailableError, match=r"for Linux only, and .* darwin-arm64"):
         ensure_kubernetes(messages.append)
     assert messages == []
@@ -122,7 +122,7 @@ def test_built_binaries_are_used_without_a_download(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, messages: list[str]
 ) -> None:
     place = tmp_path / "built"
-    monkeypatch.setattr(kubernetes, "built_folder", lambda _: place)
+    monkeypatch.setattr(Programs, "built", lambda *_: place)
     binaries = ensure_kubernetes(messages.append)
     assert (binaries.folder, binaries.kubectl, binaries.version) == (
         place,
@@ -133,11 +133,12 @@ def test_built_binaries_are_used_without_a_download(
 
 
 def test_the_go_modules_have_the_pinned_versions() -> None:
-    required = dict(re.findall(r"^\t(\S+) v(\S+)", (SOURCE / "go.mod").read_text(), re.MULTILINE))
+    text = (CONTROL_PLANE.source / "go.mod").read_text()
+    required = dict(re.findall(r"^\t(\S+) v(\S+)", text, re.MULTILINE))
     assert required["k8s.io/kubernetes"] == KUBERNETES
     assert required["sigs.k8s.io/kwok"] == KWOK
     assert required["go.etcd.io/etcd/server/v3"] == ETCD
-    replaced = re.findall(r"=> k8s\.io/\S+ v(\S+)", (SOURCE / "go.mod").read_text())
+    replaced = re.findall(r"=> k8s\.io/\S+ v(\S+)", text)
     assert set(replaced) == {KUBERNETES.replace("1.", "0.", 1)}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.cache import machine
 from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.release import fetch_release, released_engine
+from engine.releases import fetch_released, released
 from engine.versions import PULUMI
 from tests.engine.releases import SCRIPT, Site, archive, served
 
@@ -41,14 +41,14 @@ def leftovers(cache: Path) -> list[str]:
 
 def test_a_valid_release_is_installed_once(site: Site, cache: Path, messages: list[str]) -> None:
     publish(site)
-    assert released_engine(cache) is None
+    assert released(cache, "pulumi") is None
 
-    pulumi = fetch_release(cache, messages.append)
+    place = fetch_released(cache, messages.append, "pulumi")
 
-    assert released_engine(cache) == pulumi
-    assert (pulumi.parent / "pulumi-language-python").stat().st_mode & 0o100
+    assert released(cache, "pulumi") == place
+    assert (place / "pulumi-language-python").stat().st_mode & 0o100
     assert sorted(leftovers(cache)) == ["pulumi", f"pulumi-{PULUMI}", "pulumi-language-python"]
-    assert fetch_release(cache, messages.append) == pulumi
+    assert fetch_released(cache, messages.append, "pulumi") == place
     assert site.paths() == [PATH]
 
 
@@ -59,21 +59,20 @@ def test_a_file_with_another_checksum_is_refused_and_deleted(
     site.files[PATH] += b" "
 
     with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
-        fetch_release(cache, messages.append)
+        fetch_released(cache, messages.append, "pulumi")
 
     assert leftovers(cache) == []
 
 
-def test_member_outside_of_the_archive_is_refused(
+def test_a_member_outside_of_the_archive_is_left_out(
     site: Site, cache: Path, messages: list[str], tmp_path: Path
 ) -> None:
-    publish(site, (*EXECUTABLES, "../../../escaped"))
+    publish(site, (*EXECUTABLES, "../../../escaped", "pulumi/../../other"))
 
-    with pytest.raises(SourceUnavailableError, match="cannot be unpacked"):
-        fetch_release(cache, messages.append)
+    place = fetch_released(cache, messages.append, "pulumi")
 
-    assert released_engine(cache) is None
     assert not list(tmp_path.rglob("escaped"))
+    assert {file.parent for file in tmp_path.rglob("other")} == {place}
 
 
 def test_an_archive_without_language_host_is_refused(
@@ -84,9 +83,9 @@ def test_an_archive_without_language_host_is_refused(
     with pytest.raises(
         SourceUnavailableError, match="does not contain pulumi/pulumi-language-python"
     ):
-        fetch_release(cache, messages.append)
+        fetch_released(cache, messages.append, "pulumi")
 
-    assert released_engine(cache) is None
+    assert released(cache, "pulumi") is None
 
 
 def test_a_full_disk_is_reported_instead_of_starting_a_build(
@@ -99,7 +98,7 @@ def test_a_full_disk_is_reported_instead_of_starting_a_build(
     (downloads / f"{pin.digest[-16:]}-{pin.file}.part").symlink_to("/dev/full")
 
     with pytest.raises(EngineUnavailableError, match="is full"):
-        fetch_release(cache, messages.append)
+        fetch_released(cache, messages.append, "pulumi")
 
 
 def test_old_unused_files_are_removed_after_a_download(
@@ -115,7 +114,7 @@ def test_old_unused_files_are_removed_after_a_download(
         then = place.stat().st_mtime - days * 24 * 60 * 60
         os.utime(place, (then, then))
 
-    fetch_release(cache, messages.append)
+    fetch_released(cache, messages.append, "pulumi")
 
     kept = {path.name for path in release.iterdir()}
     assert kept == {f"pulumi-{PULUMI}", "pulumi-2.0", "kubernetes-1.0", "downloads", "lock"}
@@ -123,9 +122,9 @@ def test_old_unused_files_are_removed_after_a_download(
 
 def test_a_used_release_is_not_removed_as_old(site: Site, cache: Path, messages: list[str]) -> None:
     publish(site)
-    place = fetch_release(cache, messages.append).parent
+    place = fetch_released(cache, messages.append, "pulumi")
     os.utime(place, (0, 0))
 
-    released_engine(cache)
+    released(cache, "pulumi")
 
     assert place.stat().st_mtime > 1e9

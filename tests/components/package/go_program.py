@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.package import schema
-from engine.build import Target, build, hash_of
 from engine.cache import Say, machine, user_cache
+from engine.from_source.build import Target, build, hash_of
 from engine.progress import to_stderr
 
 SOURCE = Path(__file__).resolve().parent / "go"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.build import Target, build
 from engine.cache import engine_cache
+from engine.from_source.build import Target, build
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.faults import Faults

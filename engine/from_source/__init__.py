@@ -1,0 +1,1 @@
+"""Builds programs from Go modules, on machines that reach package registries and nothing else."""
