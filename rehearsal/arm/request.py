@@ -96,10 +96,6 @@ class Request:
     def subscription(self) -> str:
         return f"/subscriptions/{self.backend.principal.subscription}"
 
-    @property
-    def group(self) -> str:
-        return f"{self.subscription}/resourceGroups/{self.names['group']}"
-
     def location(self, kind: str) -> str:
         """Returns the location in the path; refuses one where the type is not available."""
         location = plain(self.names["location"])

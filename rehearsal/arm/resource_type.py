@@ -23,10 +23,14 @@ class Place:
     # The error for a resource that is not there.
     missing: Callable[[Request], errors.ArmError]
 
+    def id(self, request: Request) -> str:
+        """Returns the ID in the path of a request, as it was sent."""
+        return f"{request.subscription}{self.path.format(**request.names)}"
+
     def find(self, request: Request) -> Resource | None:
         """Returns the resource in the path of a request, if it is there."""
         self.above(request)
-        return request.store.find(f"{request.subscription}{self.path.format(**request.names)}")
+        return request.store.find(self.id(request))
 
     def existing(self, request: Request) -> Resource:
         found = self.find(request)

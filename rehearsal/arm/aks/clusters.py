@@ -98,7 +98,7 @@ def _after_put(request: Request, body: Json, location: str, present: Resource | 
     after = filled["properties"]
     made_id = f"{_aks_group(request, group.name)}/providers/{CLUSTER_TYPE}/{name}"
     cluster = present or Resource(made_id, CLUSTER_TYPE, group.id, location, {}, "Creating")
-    admission.require_identities(request, cluster.id, body)
+    admission.require_identities(request, CLUSTERS.id(request), body)
     _admit_version(request, name, location, before, after)
     if before is not None:
         refusals.unchanged("cluster", before, after, properties)

@@ -93,9 +93,8 @@ def _put(request: Request, present: Resource | None) -> Change:
         raise errors.ArmError(refusal, location=request.body["location"], locations=known)
     tags_sent = {"tags": body.get("tags") or {}}
     if present is None:
-        identifier = f"{request.subscription}/resourceGroups/{name}"
-        owner = request.subscription
-        return Change(Resource(identifier, TYPE, owner, location, tags_sent, "Succeeded"))
+        place = GROUPS.id(request), TYPE, request.subscription, location
+        return Change(Resource(*place, tags_sent, "Succeeded"))
     _refuse_going(present)
     refuse_move(present, location, errors.GROUP_MOVED)
     return Change(present.with_body(present.body | tags_sent))

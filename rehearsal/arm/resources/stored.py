@@ -112,12 +112,7 @@ def _put(request: Request, present: Resource | None) -> Change:
     body = _read(request)
     location, kind = _location(request, body, present), _kind(request.names["inside"])
     resource = present or Resource(
-        f"{request.subscription}{PLACE.path.format(**request.names)}",
-        kind,
-        _above(request),
-        location,
-        {},
-        "Succeeded",
+        PLACE.id(request), kind, _above(request), location, {}, "Succeeded"
     )
     change = _changed(request, resource, body)
     return replace(change, created=200) if kind.lower() in _NEVER_201 else change
