@@ -134,8 +134,8 @@ def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
     if size.lower() not in known_sizes():
         raise errors.ArmError(errors.UNKNOWN_SIZE, target, **words)
     others = request.offers.in_location(pool.location)
-    sizes = ",".join(other.size.name.lower() for other in others if not other.is_restricted)
-    reason = f". The available VM sizes are '{sizes}'."
+    usable = ",".join(other.size.name.lower() for other in others if not other.is_restricted)
+    reason = f". The available VM sizes are '{usable}'."
     raise errors.ArmError(errors.SIZE_NOT_ALLOWED, target, **words, reason=reason)
 
 

@@ -44,13 +44,13 @@ KNOWN_LATER = (
 )
 
 
-def _put(request: Request, present: Resource | None) -> Change:
+def _put(request: Request, group: Resource, present: Resource | None) -> Change:
     body = types.read("ManagedCluster", request.body, request.api_version)
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     defaults.spell("cluster", body)
-    refusals.in_version("cluster", body, request.api_version)
-    cluster = _after_put(request, body, location, present)
+    refusals.refuse_newer("cluster", body, request.api_version)
+    cluster = _after_put(request, group, body, location, present)
     refuse_while_busy(cluster, pools_of(request.store, cluster))
     if present is None:
         request.backend.control_planes.refuse_without_memory()
@@ -63,9 +63,11 @@ def _put(request: Request, present: Resource | None) -> Change:
     return change
 
 
-def _after_put(request: Request, body: Json, location: str, present: Resource | None) -> Resource:
+def _after_put(
+    request: Request, group: Resource, body: Json, location: str, present: Resource | None
+) -> Resource:
     """Returns the cluster after a PUT, whose pools are judged later."""
-    group, name = groups.GROUPS.existing(request), request.names["cluster"]
+    name = request.names["cluster"]
     properties = body.get("properties") or {}
     before = present.properties if present else None
     case = refusals.Case(
@@ -122,7 +124,7 @@ def _with_pools(request: Request, cluster: Resource, properties: Json, *, is_new
     inline, before = list[Resource](), list[Resource | None]()
     _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
-        refusals.in_version("pool", {"properties": profile}, request.api_version)
+        refusals.refuse_newer("pool", {"properties": profile}, request.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
@@ -187,7 +189,7 @@ def _listed(request: Request, clusters: Sequence[Resource]) -> Answer:
     return request.page_of_aks(clusters, lambda cluster: shown(request, cluster))
 
 
-def _patch(request: Request, cluster: Resource) -> Change:
+def _patch(request: Request, _: Resource, cluster: Resource) -> Change:
     body = types.read("TagsObject", request.body, request.api_version)
     refuse_while_busy(cluster, pools_of(request.store, cluster))
     require_power(cluster, "Running", "updating")
@@ -197,7 +199,7 @@ def _patch(request: Request, cluster: Resource) -> Change:
     return Change(cluster.with_body({**cluster.body, "tags": body["tags"] or None}))
 
 
-def _delete(request: Request, cluster: Resource) -> Change:
+def _delete(request: Request, _: Resource, cluster: Resource) -> Change:
     refuse_while_busy(cluster, pools_of(request.store, cluster))
     return Change(cluster)
 

@@ -66,8 +66,8 @@ IMPLIED: Mapping[str, object] = _EXCEPTIONS["implied"]
 NOT_CHANGED = [(row["path"], row["from"], row["to"]) for row in _EXCEPTIONS["not_changed"]]
 NOT_PLAYED: Mapping[str, Sequence[str]] = _EXCEPTIONS["pool"]["not_played"]
 KEPT_INSIDE, PLAYED = (
-    {resource: tuple(_EXCEPTIONS[resource][of]) for resource in ("cluster", "pool")}
-    for of in ("kept_inside", "played")
+    {resource: _EXCEPTIONS[resource][name] for resource in ("cluster", "pool")}
+    for name in ("kept_inside", "played")
 )
 # Properties that an empty list or map clears.
 EMPTIED = frozenset(

@@ -30,10 +30,9 @@ STATES = {
 }
 
 
-def _put(request: Request, present: Resource | None) -> Change:
-    cluster = CLUSTERS.existing(request)
+def _put(request: Request, cluster: Resource, present: Resource | None) -> Change:
     body = types.read("AgentPool", request.body, request.api_version)
-    refusals.in_version("pool", body, request.api_version)
+    refusals.refuse_newer("pool", body, request.api_version)
     pool = after_put(request, request.names["pool"], body.get("properties") or {}, present, cluster)
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
@@ -42,8 +41,7 @@ def _put(request: Request, present: Resource | None) -> Change:
     return Change(pool, failure=failure, meanwhile=state_meanwhile(present, pool))
 
 
-def _delete(request: Request, pool: Resource) -> Change:
-    cluster = CLUSTERS.existing(request)
+def _delete(request: Request, cluster: Resource, pool: Resource) -> Change:
     refuse_while_busy(cluster, [pool])
     require_power(cluster, "Running", "deleting")
     others = [other for other in pools_of(request.store, cluster) if other.id != pool.id]

@@ -119,7 +119,7 @@ def judge(rules: Iterable[Rule], case: Case) -> None:
             raise errors.ArmError(rule.error, target, **words)
 
 
-def in_version(resource: str, body: Json, api_version: str) -> None:
+def refuse_newer(resource: str, body: Json, api_version: str) -> None:
     """Refuses properties that only newer API versions have."""
     if not fields.is_strict(api_version):
         return

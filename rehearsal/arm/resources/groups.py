@@ -23,7 +23,7 @@ FILTERS = ("name", "location", "tagName", "tagValue")
 CHANGES = frozenset(["PUT", "PATCH", "DELETE"])
 
 
-class _Groups(Place):
+class _Groups(Place[None]):
     def find(self, request: Request) -> Resource | None:
         """Returns the group in the path; AKS has created those of nodes."""
         if group := super().find(request):
@@ -81,7 +81,7 @@ def _of_nodes(request: Request) -> list[Resource]:
     ]
 
 
-def _put(request: Request, present: Resource | None) -> Change:
+def _put(request: Request, _: None, present: Resource | None) -> Change:
     name, body = request.names["group"], _read(request)
     location = required_location(body)
     if not resource_groups.NAME.fullmatch(name):
@@ -100,7 +100,7 @@ def _put(request: Request, present: Resource | None) -> Change:
     return Change(present.with_body(present.body | tags_sent))
 
 
-def _patch(request: Request, group: Resource) -> Change:
+def _patch(request: Request, _: None, group: Resource) -> Change:
     _refuse_going(group)
     body = _read(request)
     changed = {"tags": body["tags"] or {}} if "tags" in body else {}

@@ -108,17 +108,15 @@ def _told(handler: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
     return told
 
 
-def _put(request: Request, present: Resource | None) -> Change:
+def _put(request: Request, above: str, present: Resource | None) -> Change:
     body = _read(request)
     location, kind = _location(request, body, present), _kind(request.names["inside"])
-    resource = present or Resource(
-        PLACE.id(request), kind, _above(request), location, {}, "Succeeded"
-    )
+    resource = present or Resource(PLACE.id(request), kind, above, location, {}, "Succeeded")
     change = _changed(request, resource, body)
     return replace(change, created=200) if kind.lower() in _NEVER_201 else change
 
 
-def _patch(request: Request, resource: Resource) -> Change:
+def _patch(request: Request, _: str, resource: Resource) -> Change:
     body = _read(request)
     body.pop("location", None)
     inside = {**_with_inline(request, resource), **body.get("properties", {})}
@@ -250,13 +248,14 @@ def _changed_items(request: Request, owner: Resource, name: str, items: Any) -> 
         reason = f"'properties.{name}' is a list of objects with names"
         raise errors.ArmError(errors.BAD_CONTENT, reason=reason)
     present = {each.name.lower(): each for each in request.store.children(owner.id, kind)}
-    inside = list[Resource]()
+    inside, gone = list[Resource](), list[Resource]()
     for item in items:
         identifier = f"{owner.id}/{name}/{item['name']}"
         new = Resource(identifier, kind, owner.id, owner.location, {}, "Succeeded")
         change = _changed(request, present.pop(item["name"].lower(), new), item)
         inside += [change.resource, *change.inside]
-    return Change(owner, inside, list(present.values()))
+        gone += change.gone
+    return Change(owner, inside, [*gone, *present.values()])
 
 
 def _has_name(item: Any) -> bool:
@@ -329,9 +328,7 @@ def guid(identifier: str, name: str) -> str:
 
 PLACE = Place("{scope}/providers/{inside}", _above, _missing)
 _TYPE = ResourceType(PLACE, _put, _shown, _patch)
-_OF_RESOURCES = {
-    route.method: route.handler for route in _TYPE.routes("PUT", "PATCH", "GET", "HEAD", "DELETE")
-}
+_OF_RESOURCES = _TYPE.handlers()
 _OF_LISTS = {"GET": list_all}
 _OF_ROLES = {"GET": list_roles}
 _OF_NAMES = {"POST": check_name}
