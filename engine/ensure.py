@@ -161,7 +161,7 @@ def ensure_helm(say: Say = to_stderr) -> Path:
     if (found := _helm_on_path()) is not None:
         return found
     try:
-        folder = CHARTS.built(_helm_cache()) or CHARTS.build(_helm_cache(), say)
+        folder = CHARTS.build(_helm_cache(), say)
     except SourceUnavailableError as reason:
         raise EngineUnavailableError(
             f"This stack has a Helm release, and there is no Helm: {reason}\n"

@@ -3,9 +3,8 @@
 import shutil
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -62,16 +61,14 @@ def _unpack(pin: Pin, archive: Path, folder: Path) -> None:
     try:
         if not patterns:
             shutil.copyfile(archive, folder / pin.name)
-        for name, content in _contents(archive) if patterns else ():
-            matched = [pattern for pattern in patterns if fnmatch(name, pattern)]
-            if matched:
-                with content() as read, (folder / Path(name).name).open("wb") as output:
-                    shutil.copyfileobj(read, output)
-            missing = [pattern for pattern in missing if pattern not in matched]
+        for name, content in _matching(archive, patterns):
+            with (folder / Path(name).name).open("wb") as output:
+                shutil.copyfileobj(content, output)
+            missing = [pattern for pattern in missing if not fnmatch(name, pattern)]
             # Some archives are large, and begin with what is needed.
             if not missing and not any("*" in pattern for pattern in patterns):
                 break
-    except (tarfile.TarError, zipfile.BadZipFile, OSError) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, KeyError, OSError) as error:
         if disk_is_full(error):
             raise
         raise SourceUnavailableError(f"{pin.address} cannot be unpacked: {error}") from error
@@ -81,19 +78,21 @@ def _unpack(pin: Pin, archive: Path, folder: Path) -> None:
         file.chmod(0o755)
 
 
-def _contents(archive: Path) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
-    """Yields the files of an archive, in its order: it is read only once."""
+def _matching(archive: Path, patterns: Sequence[str]) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yields the files of an archive with such names, in its order: it is read only once."""
+
+    def is_wanted(name: str) -> bool:
+        return any(fnmatch(name, pattern) for pattern in patterns)
+
+    if not patterns:
+        return
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as zipped:
-            for name in zipped.namelist():
-                yield name, partial(zipped.open, name)
+            for name in filter(is_wanted, zipped.namelist()):
+                yield name, zipped.open(name)
         return
     with tarfile.open(archive) as tar:
         for member in tar:
-            content = tar.extractfile(member)
+            content = tar.extractfile(member) if is_wanted(member.name) else None
             if content is not None:
-                yield member.name, partial(_self, content)
-
-
-def _self(content: IO[bytes]) -> IO[bytes]:
-    return content
+                yield member.name, content

@@ -17,8 +17,7 @@ from engine.progress import to_stderr
 
 def ensure_actionlint() -> Path:
     """Returns the executable. Raises SourceUnavailableError if it cannot be built."""
-    cache = engine_cache() / "actionlint"
-    return (WORKFLOWS.built(cache) or WORKFLOWS.build(cache, to_stderr)) / "actionlint"
+    return WORKFLOWS.build(engine_cache() / "actionlint", to_stderr) / "actionlint"
 
 
 def lint(files: list[str]) -> int:

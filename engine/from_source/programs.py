@@ -37,6 +37,8 @@ class Programs:
 
     def build(self, cache: Path, say: Say) -> Path:
         """Builds what was not built yet. Raises SourceUnavailableError if that is not possible."""
+        if place := self.built(cache):
+            return place
         targets = [
             Target(name, package, self._key(package), self._flags, self._files_of(package))
             for name, package in self.packages.items()
