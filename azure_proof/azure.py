@@ -66,11 +66,8 @@ class Arm:
 
     def settled(self, path: str) -> Json:
         """A resource once AKS has ended its operation."""
-        kept = len(self.exchanges)
 
         def has_ended() -> bool:
-            # Only the last look is worth keeping.
-            del self.exchanges[kept:]
             status, answer = self.call("GET", path)
             state = (answer or {}).get("properties", {}).get("provisioningState")
             return status == _GONE or state in ("Succeeded", "Failed", "Canceled")
@@ -79,9 +76,14 @@ class Arm:
         return self.exchanges[-1].answer
 
     def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
-        """Looks again and again. Raises ProgramError if that takes longer than any operation."""
+        """Looks again and again, and keeps the exchanges of the last look.
+
+        Raises ProgramError if that takes longer than any operation.
+        """
         deadline = time.monotonic() + OPERATION_SECONDS
+        kept = len(self.exchanges)
         while not is_so():
+            del self.exchanges[kept:]
             if time.monotonic() > deadline:
                 raise ProgramError(f"{otherwise} in {OPERATION_SECONDS // 60} minutes")
             time.sleep(self.poll_seconds)
