@@ -14,7 +14,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpRes
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
-from provider_kit.errors import FailedError, because, explained, official, reasons
+from provider_kit.errors import FailedError, because, explained, official, reasons, said
 from provider_kit.exchange import Answer, Delivery, Exchange, Patience
 from provider_kit.serving import ProviderError
 from provider_kit.waiting import deadline, last_reason, pauses, wait_because_of
@@ -254,7 +254,7 @@ class Arm:
     async def _failure(self, accepted: Accepted, status: str, answer: Answer) -> FailedError:
         """Returns the error of a failed operation, with its reason or the resource's."""
         content = answer.content
-        if not list(reasons(content)):
+        if not reasons(content):
             with suppress(AzureError):
                 resource = await self.send("GET", accepted.resource_id, accepted.api_version)
                 content = resource.content
@@ -270,7 +270,8 @@ def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
     """Returns the resource in an answer; raises AzureError if it is something else."""
     content = answer.content
     if not isinstance(content, dict):
-        raise AzureError(because(f"Azure answered {answer.status} without a resource", answer.text))
+        instead = said(answer.text) or "nothing"
+        raise AzureError(f"Azure answered {answer.status} with {instead} instead of a resource.")
     actual_id = str(content.get("id") or "")
     if actual_id.casefold() != resource_id.casefold():
         other = f"with {actual_id}" if actual_id else "without an id"

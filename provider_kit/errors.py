@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -56,44 +56,16 @@ _ADVICE: Mapping[str, str] = MappingProxyType(
         "ZonalAllocationFailed": _CAPACITY,
     }
 )
-# The names that Azure services, Entra ID and gateways use for error codes and messages, as `_name`
-# writes them.
-_CODES = ("code", "errorcode", "error")
-_MESSAGES = (
-    "message",
-    "errordescription",
-    "errormessage",
-    "exceptionmessage",
-    "detail",
-    "title",
-    "description",
-    "faultstring",
-    "reason",
-    "value",
-)
-# Everything in these describes the error.
-_REASONS = (
-    *_CODES,
-    *_MESSAGES,
-    "errors",
-    "details",
-    "innererror",
-    "additionalinfo",
-    "info",
-    "statusmessage",
-    "provisioningerror",
-    "fault",
-)
-# These can contain an error, among other things.
-_AROUND = ("properties", "status", "response")
+# What is nested in an error, in ARM's order.
+_INSIDE = ("error", "details", "innererror", "additionalInfo", "info")
 _POLICY = (
-    ("policy assignment", ("policyassignmentdisplayname", "policyassignmentname")),
-    ("policy definition", ("policydefinitiondisplayname", "policydefinitionname")),
-    ("policy set", ("policysetdefinitiondisplayname", "policysetdefinitionname")),
+    ("policy assignment", ("policyAssignmentDisplayName", "policyAssignmentName")),
+    ("policy definition", ("policyDefinitionDisplayName", "policyDefinitionName")),
+    ("policy set", ("policySetDefinitionDisplayName", "policySetDefinitionName")),
 )
-_EVALUATED = "evaluationdetails"
-_NAMESPACE = re.compile(r"\A.*[.:](?=.)", re.DOTALL)
-_NO_LETTER = re.compile(r"[\W_]")
+_DEEPEST = 20
+# Of an answer that is no error of ARM.
+_LONGEST_OTHER = 500
 # Whatever has no end goes on to the end of the text, so that a page is read once.
 _MARKUP = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|head)\b.*?(?:</\1\s*>|\Z)|<[^<>]*>",
@@ -135,15 +107,17 @@ def explained(error: BaseException) -> str:
 
 def words(error: HttpResponseError) -> str:
     """Returns Azure's codes and messages as one text to search in."""
-    return "\n".join(reasons(body_of(error.response), is_refusal=True))
+    return said(body_of(error.response))
+
+
+def said(body: str) -> str:
+    """Returns what the body of an answer says: ARM's error, or else its text."""
+    return "\n".join(reasons(_json(body))) or _other(body)
 
 
 def official(response: Any) -> str:
     """Returns the code and message of an error in the format of ARM and AKS; else nothing."""
-    try:
-        body = json.loads(body_of(response))
-    except (ValueError, RecursionError):
-        return ""
+    body = _json(body_of(response))
     error = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return ""
@@ -151,9 +125,9 @@ def official(response: Any) -> str:
     return f"{code}: {message}" if code and message else ""
 
 
-def because(what: str, response: Any) -> str:
-    """Returns what happened, with the reason in the response."""
-    lines = list(reasons(response))
+def because(what: str, content: Any) -> str:
+    """Returns what happened, with the reason in an operation or a resource."""
+    lines = reasons(content)
     if not lines:
         return f"{what}. Azure gave no reason."
     return "\n".join([f"{what}: {lines[0]}", *lines[1:], *_advice(lines)])
@@ -168,102 +142,75 @@ def body_of(response: Any) -> str:
         return ""
 
 
-def reasons(response: Any, *, is_refusal: bool = False) -> Iterator[str]:
-    """Yields each code and message in a response as a line; nested ones are indented.
-
-    The whole body of a refusal describes the error; an operation or resource contains it somewhere.
-    """
-    seen = set()
-    left = [(0, response, is_refusal)]
-    while left:
-        indent, value, is_reason = left.pop()
-        match value:
-            case str():
-                line, inner = _of_text(value, is_reason=is_reason)
-            case Mapping():
-                line, inner = _of_object(value, is_reason=is_reason)
-            case list():
-                line, inner = "", [(item, is_reason) for item in value]
-            case _:
-                continue
-        if line and line not in seen:
-            seen.add(line)
-            yield f"{'  ' * min(indent, 10)}{line}"
-        left += [(indent + bool(line), *part) for part in reversed(inner)]
+def reasons(content: Any) -> list[str]:
+    """Returns each code and message of ARM's error in a JSON body; nested ones are indented."""
+    return list(dict.fromkeys(_told(_error_in(content))))
 
 
-# A part of a response, and whether all of it describes the error.
-_Part = tuple[Any, bool]
+def _error_in(content: Any) -> Any:
+    """Returns the error of a refusal, an operation or a resource; None if there is none."""
+    if not isinstance(content, Mapping):
+        return None
+    properties = content.get("properties")
+    properties = properties if isinstance(properties, Mapping) else {}
+    status = properties.get("status")
+    places = (
+        content.get("error"),
+        properties.get("error"),
+        status.get("provisioningError") if isinstance(status, Mapping) else None,
+        content if _text(content.get("message")) else None,
+    )
+    return next((error for error in places if isinstance(error, Mapping)), None)
 
 
-def _of_text(text: str, *, is_reason: bool) -> tuple[str, list[_Part]]:
-    """Returns the line of a text. Some texts contain JSON, or are a proxy's HTML page."""
-    text = text.strip()
-    if text[:1] in ("{", "[", '"'):
-        try:
-            return "", [(json.loads(text), is_reason)]
-        except (ValueError, RecursionError):
-            pass
-    text = text[:LONGEST_READ]
-    if text.startswith("<"):
-        title = _TITLE.search(text)
-        page = masked(" ".join(html.unescape(_MARKUP.sub(" ", text)).split()))
-        titles = [" ".join(html.unescape(title[1]).split())] if title else []
-        text = ": ".join([*titles, *([page[:300]] if page else [])])
-    return text, []
+def _told(error: Any, indent: int = 0, depth: int = 0) -> Iterator[str]:
+    if isinstance(error, list):
+        for item in error:
+            yield from _told(item, indent, depth)
+    if not isinstance(error, Mapping) or depth > _DEEPEST:
+        return
+    message = _text(error.get("message"))
+    nested = _json(message) if message.startswith("{") else None
+    line = _policy(error) or _line(error, "" if nested else message)
+    if line:
+        yield f"{'  ' * indent}{line}"
+    for inner in (nested, *(error.get(name) for name in _INSIDE)):
+        yield from _told(inner, indent + bool(line), depth + 1)
 
 
-def _of_object(value: Mapping[str, Any], *, is_reason: bool) -> tuple[str, list[_Part]]:
-    """Returns the line of an object, and its nested parts."""
-    info = next((held for name, held in value.items() if _name(name) == "info"), None)
-    if isinstance(info, Mapping) and (policy := _policy(info)):
-        return policy, [(held, True) for name, held in info.items() if _name(name) == _EVALUATED]
-    left = {name: held for name, held in value.items() if held}
-    code = _first(left, _CODES)
-    message = _first(left, _MESSAGES)
-    says = [_text(left.get(name)) for name in (code, message)]
-    is_json = says[1][:1] in ("{", "[")
-    line = ": ".join(filter(None, says[: 1 if is_json else 2]))
-    if line and (target := _first(left, ("target",))):
-        line = f"{line} (target: {_text(left.pop(target))})"
-    for name in (code, *([] if is_json else [message])):
-        left.pop(name, None)
-    inner = []
-    for original, held in sorted(left.items(), key=lambda part: _order(_name(part[0]))):
-        name = _name(original)
-        if not isinstance(held, str):
-            if is_reason or name in _REASONS or name in _AROUND:
-                inner.append((held, is_reason or name in _REASONS))
-        # A single word is a state.
-        elif name in _REASONS or (name in _AROUND and " " in held.strip()):
-            inner.append((held, True))
-        elif is_reason and not message and name not in _AROUND:
-            inner.append((f"{original}: {held}", True))
-    return line, inner
-
-
-def _name(name: str) -> str:
-    """Normalizes the name of a part: `odata.error` and `Error` are equal."""
-    return _NO_LETTER.sub("", _NAMESPACE.sub("", str(name))).lower()
-
-
-def _order(name: str) -> int:
-    known = (*_REASONS, *_AROUND)
-    return known.index(name) if name in known else len(known)
-
-
-def _first(held: Mapping[str, Any], names: Iterable[str]) -> str:
-    """Returns the first of these names that has a text; empty if none has."""
-    texts = [part for part, text in held.items() if _text(text)]
-    return next((part for name in names for part in texts if _name(part) == name), "")
+def _line(error: Mapping[str, Any], message: str) -> str:
+    line = ": ".join(filter(None, [_text(error.get("code")), message]))
+    target = _text(error.get("target"))
+    return f"{line} (target: {target})" if line and target else line
 
 
 def _policy(info: Mapping[str, Any]) -> str:
     """Returns the policy that forbids the request, if one is named."""
-    named = [
-        f"{kind} {_text(info[part])}" for kind, names in _POLICY if (part := _first(info, names))
-    ]
+    names = (
+        (kind, next(filter(None, (_text(info.get(name)) for name in held)), ""))
+        for kind, held in _POLICY
+    )
+    named = [f"{kind} {name}" for kind, name in names if name]
     return f"Forbidden by {', '.join(named)}." if named else ""
+
+
+def _other(body: str) -> str:
+    """Returns what refuses a request and is not ARM: a proxy's page, Entra ID, a plain text."""
+    text = body.strip()[:LONGEST_READ]
+    if text.startswith("<"):
+        title = _TITLE.search(text)
+        page = " ".join(html.unescape(_MARKUP.sub(" ", text)).split())
+        text = ": ".join(filter(None, [html.unescape(title[1]).strip() if title else "", page]))
+    return masked(text)[:_LONGEST_OTHER]
+
+
+def _json(text: str) -> Any:
+    """Returns the JSON in a text, and in a text in it; None if there is none."""
+    try:
+        content = json.loads(text)
+        return json.loads(content) if isinstance(content, str) else content
+    except (ValueError, RecursionError):
+        return None
 
 
 def _text(value: Any) -> str:
@@ -275,15 +222,13 @@ def _answer(error: HttpResponseError) -> str:
         # The message of azure-identity contains no secret.
         return f"Cannot sign in to Azure: {error.message}"
     body = body_of(error.response)
-    lines = list(reasons(body, is_refusal=True))
+    lines = reasons(_json(body))
     if error.response is None:
         return "\n".join([str(error.message), *_advice(lines)])
-    reason = f" ({error.reason})" if error.reason else ""
-    answered = f"Azure answered {error.status_code}{reason}"
     if not lines:
-        return f"{answered} and gave no reason."
-    if not body.lstrip().startswith("{"):
-        lines[0] = f"{answered}: {lines[0]}"
+        reason = f" ({error.reason})" if error.reason else ""
+        told = f": {other}" if (other := _other(body)) else " and gave no reason."
+        lines = [f"Azure answered {error.status_code}{reason}{told}"]
     return "\n".join([*lines, *_advice(lines)])
 
 
