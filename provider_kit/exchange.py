@@ -37,10 +37,6 @@ from provider_kit.waiting import in_time, wait_because_of, waited
 # With `*`, makes a PUT fail with 412 if the resource exists.
 ONLY_NEW = "If-None-Match"
 
-_MOST_REDIRECTS = 5
-# Deeper than any resource, and near the limit of the engine's format.
-_DEEPEST = 60
-_KEEP_METHOD, _REDIRECTS = (307, 308), (301, 302, 303, 307, 308)
 # The statuses of temporary errors.
 _TEMPORARY = frozenset({408, 429, *range(500, 600)} - {501, 505})
 # The SDK reads no deflate as HTTP defines it.
@@ -81,7 +77,7 @@ class Answer:
 
     status: int
     headers: Mapping[str, str]
-    # The JSON body; None if there is none, or a state cannot store it.
+    # The JSON body; None if there is none.
     content: Any
     response: Any
 
@@ -273,19 +269,11 @@ class Exchange:
             await self._cancellation.watch(asyncio.sleep(_REGISTRATION_PAUSE))
 
     async def _answer(self, request: _Request) -> Answer:
-        """Returns a response of any status. Follows redirects within the cloud."""
-        for _ in range(_MOST_REDIRECTS):
-            result = await self._pipeline.run(request)
-            answer = _answer(result.http_response)
-            if (broken := result.context.get("broken")) and request.method == "GET":
-                raise ServiceResponseError(broken, error=broken)
-            follows = answer.status in _KEEP_METHOD or (
-                answer.status in _REDIRECTS and request.method == "GET"
-            )
-            location = _joined(request.url, answer.headers.get("Location")) if follows else ""
-            if not self.is_own(location):
-                break
-            request.url = location
+        """Returns a response of any status. Azure's Resource Manager redirects no request."""
+        result = await self._pipeline.run(request)
+        answer = _answer(result.http_response)
+        if (broken := result.context.get("broken")) and request.method == "GET":
+            raise ServiceResponseError(broken, error=broken)
         return answer
 
 
@@ -294,7 +282,6 @@ def _answer(response: Any) -> Answer:
         content = json.loads(body_of(response))
     except (ValueError, RecursionError):
         content = None
-    content = content if _fits(content) else None
     return Answer(response.status_code, response.headers, content, response)
 
 
@@ -305,34 +292,6 @@ def _unregistered(error: HttpResponseError) -> str:
         return ""
     match = _NAMESPACE.search(message)
     return match[1] if match else ""
-
-
-def _joined(url: str, address: str | None) -> str:
-    """Returns an absolute URL; empty if the address is not valid."""
-    try:
-        return urljoin(url, address) if address else ""
-    except ValueError:
-        return ""
-
-
-def _fits(value: Any, depth: int = 0) -> bool:
-    """Whether a state can store a JSON value."""
-    match value:
-        case dict():
-            names_fit = all(map(_fits, value))
-            return (
-                depth < _DEEPEST
-                and names_fit
-                and all(_fits(member, depth + 1) for member in value.values())
-            )
-        case list():
-            return depth < _DEEPEST and all(_fits(item, depth + 1) for item in value)
-        case str():
-            return not any("\ud800" <= character <= "\udfff" for character in value)
-        case int() | float():
-            return math.isfinite(value) and abs(value) < 2**1023
-        case _:
-            return True
 
 
 def _not_sent(error: AzureError) -> bool:

@@ -251,24 +251,6 @@ def test_the_timeout_of_a_resource_ends_a_wait_of_years() -> None:
     assert "The operation timed out" in outcome.error
 
 
-@pytest.mark.parametrize("status", [307, 308])
-@pytest.mark.parametrize("hops", [1, 3])
-def test_a_redirected_request_does_not_adopt_the_resource_of_another_client(
-    status: int, hops: int
-) -> None:
-    """A redirection refuses too: the pool that was met at its end came into the state."""
-    azure = OddAzure()
-    azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 5}})
-    azure.bend("look", refusal(404, "NotFound"))
-    there = refusal(412, "PreconditionFailed", "It is there.")
-    onwards = Answer(status, b"", {"Location": f"{{url}}{POOL}?api-version=2"}, is_done=False)
-    azure.bend("put", *[onwards] * hops, there)
-
-    outcome = exchanged(azure, create)
-
-    assert (outcome.id, "exists already" in outcome.error) == ("", True), outcome.error
-
-
 @pytest.mark.parametrize("phase", ["put", "poll", "get", "delete", "delete poll", "gone"])
 @pytest.mark.parametrize("status", some_fast([200, 429, 202, 503], 2))
 def test_a_retry_after_beyond_the_timeout_ends_with_a_last_get(phase: str, status: int) -> None:
