@@ -14,6 +14,8 @@ from acceptance.azure_cli import ensure_azure_cli
 from engine.progress import to_stderr
 from tests.bench import ROOT
 
+pytestmark = pytest.mark.long
+
 SCRIPT = ROOT / ".ci" / "set-up-azure"
 NAMES = {"REPOSITORY": "o/r", "STATE_ACCOUNT": "ourstate", "VAULT": "ourkeys"}
 # Keeps what was created, shows only that, and notes each command.
@@ -198,7 +200,6 @@ for words in map(json.loads, sys.stdin):
 """
 
 
-@pytest.mark.long
 def test_the_real_az_knows_every_command_and_option(tmp_path: Path) -> None:
     """An option that az does not have ends the set-up in the middle."""
     assert run(tmp_path, "dev", "gpu-dev", "eastus")[0] == 0

@@ -51,6 +51,8 @@ OF_PULUMI = ("LocalWorkspace", "create_or_select_stack", "create_stack", "select
 
 def starts(source: str) -> Iterator[int]:
     """The lines at which a module may start a program."""
+    if not any(name in source for name in (*STARTERS, "automation")):
+        return
     tree = ast.parse(source)
     names: dict[str, str] = {}
     for node in ast.walk(tree):

@@ -20,6 +20,8 @@ from tests.aks_preview.test_interrupts import SilentAzure
 from tests.bench import ROOT
 from tests.waiting import PATIENCE
 
+pytestmark = pytest.mark.long
+
 
 @asynccontextmanager
 async def running(

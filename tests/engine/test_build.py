@@ -18,7 +18,7 @@ from engine.from_source.build import ModuleFile, Target, build
 from tests.go import NEEDS_GO
 from tests.waiting import PATIENCE, until
 
-pytestmark = NEEDS_GO
+pytestmark = [NEEDS_GO, pytest.mark.long]
 
 # Stands for `go`: notes each build, with its process id and how many compiled packages it finds.
 # A build waits for as long as it is held.
@@ -126,7 +126,6 @@ def bench(cold_bench: Bench, compiled: Path) -> Bench:
     return cold_bench
 
 
-@pytest.mark.long
 def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> None:
     said = bench.folder / "said"
     waits = "Another run does the same work"
@@ -151,7 +150,6 @@ def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> 
     assert hello.stderr == b"hello\n"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_build_is_resumed(
     cold_bench: Bench, messages: list[str], how: signal.Signals

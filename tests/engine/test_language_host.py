@@ -19,7 +19,7 @@ from tests.waiting import until
 if TYPE_CHECKING:
     from tests.engine.conftest import Project
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 NOISE = ("Traceback", "KeyboardInterrupt", "exit status", "signal:")
 
@@ -157,7 +157,6 @@ def test_violated_policy_fails_the_preview(project: Project) -> None:
     assert "the stack is not to our liking" in project.last
 
 
-@pytest.mark.long
 def test_pack_that_fails_shows_its_traceback(project: Project) -> None:
     pack = project.add("PulumiPolicy.yaml", sys.prefix, "raise ValueError('too strict')\n", "pack")
 
@@ -168,7 +167,6 @@ def test_pack_that_fails_shows_its_traceback(project: Project) -> None:
     assert "ValueError: too strict" in project.last
 
 
-@pytest.mark.long
 def test_project_and_pack_each_have_their_virtual_environment(project: Project) -> None:
     make_environment(project.folder / "own", marker="marker_of_program")
     make_environment(project.folder / "pack" / "packs-own", marker="marker_of_pack")
@@ -213,7 +211,6 @@ def test_provider_in_a_folder_creates_and_deletes(project: Project) -> None:
     assert json.loads(project.must("stack", "export"))["deployment"].get("resources") is None
 
 
-@pytest.mark.long
 def test_cancelled_update_ends_everything_quietly(project: Project) -> None:
     add_provider(project)
     reached = project.folder / "reached"
@@ -227,7 +224,6 @@ def test_cancelled_update_ends_everything_quietly(project: Project) -> None:
     assert "thing-1" in project.must("stack", "export")
 
 
-@pytest.mark.long
 def test_cancelled_preview_ends_a_busy_program_quietly(project: Project) -> None:
     project.write("__main__.py", LEAVE_PID + "import time\ntime.sleep(600)\n")
 
@@ -236,7 +232,6 @@ def test_cancelled_preview_ends_a_busy_program_quietly(project: Project) -> None
     assert not is_running(program_of(project))
 
 
-@pytest.mark.long
 def test_a_killed_engine_leaves_no_processes(project: Project) -> None:
     project.write("__main__.py", LEAVE_PID + "import time\ntime.sleep(600)\n")
     process = project.start("preview")

@@ -20,6 +20,8 @@ from rehearsal.server_lock import holder
 from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE, until
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., Cloud]
 
 
@@ -59,7 +61,6 @@ def test_a_home_without_a_cloud_has_none_to_find_or_stop(tmp_path: Path) -> None
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.long
 def test_two_starts_at_once_start_one_server(tmp_path: Path) -> None:
     """From two processes, as two people would."""
     home = tmp_path / "cloud"
@@ -93,7 +94,6 @@ def test_a_dead_server_is_started_again_on_its_port(start_cloud: Start) -> None:
     assert again.url == dead.url
 
 
-@pytest.mark.long
 def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
     before = start_cloud()
     cloud.stop(before.home)
@@ -106,7 +106,6 @@ def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
     assert after.client_id == before.client_id
 
 
-@pytest.mark.long
 def test_a_process_with_the_id_of_a_dead_server_is_not_killed(
     start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
@@ -176,7 +175,6 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> Non
             cloud.stop(tmp_path)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path)]
@@ -191,7 +189,6 @@ def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None
     assert (process.returncode, errors) == (0, b"")
 
 
-@pytest.mark.long
 def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     running = start_cloud()
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(running.home)]
@@ -212,7 +209,6 @@ def test_the_server_listens_only_on_the_loopback_address(azure: Azure) -> None:
     assert listening == ["0100007F"]
 
 
-@pytest.mark.long
 def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
     """azure-identity's own variables, in a process that is told nothing else."""
     running = start_cloud()
@@ -301,7 +297,6 @@ def test_the_users_own_exceptions_from_the_proxy_stay(
     assert azure.cloud.environment() == environment
 
 
-@pytest.mark.long
 def test_the_state_folder_can_be_a_relative_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

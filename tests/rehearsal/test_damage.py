@@ -24,6 +24,8 @@ from tests.bench import ROOT
 from tests.rehearsal.arm.in_process import Arm
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
+pytestmark = pytest.mark.long
+
 V = f"?api-version={API_VERSION}"
 CLUSTER = "/resourceGroups/kept/providers/Microsoft.ContainerService/managedClusters/kept"
 

@@ -25,6 +25,8 @@ from tests.aksgpu.review.reviews import CLUSTER, seen, step
 from tests.bench import AKSGPU, ROOT
 from tests.waiting import PATIENCE, until
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class Ended:

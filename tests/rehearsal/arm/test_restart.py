@@ -16,6 +16,8 @@ from rehearsal.arm.home import Home
 from rehearsal.arm.operations import Kind
 from tests.rehearsal.conftest import ENDED
 
+pytestmark = pytest.mark.long
+
 V = "?api-version=2026-08-01"
 FAST, STANDSTILL = 0.005, 1000.0
 GROUP = "/resourceGroups/kept"
@@ -56,7 +58,6 @@ def test_a_restart_keeps_state_and_continues_operations(
     assert len(azure.requests("/managedClusters/kept")) == 3
 
 
-@pytest.mark.long
 def test_an_operation_ends_in_time_while_the_server_is_stopped(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
@@ -74,7 +75,6 @@ def test_an_operation_ends_in_time_while_the_server_is_stopped(
     assert lasted.total_seconds() == pytest.approx(Kind.CLUSTER_CREATE.seconds * FAST, abs=0.001)
 
 
-@pytest.mark.long
 def test_an_operation_inside_a_deleted_group_is_cancelled(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:

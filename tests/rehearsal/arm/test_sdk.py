@@ -14,6 +14,8 @@ from azure.core.pipeline.transport import RequestsTransport
 
 from tests.faults import Faults
 
+pytestmark = pytest.mark.long
+
 Body = Callable[..., dict[str, Any]]
 
 

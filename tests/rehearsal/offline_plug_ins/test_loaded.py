@@ -21,6 +21,8 @@ from tests.processes import children_of, command_lines, is_running
 from tests.rehearsal.conftest import FAST
 from tests.waiting import until
 
+pytestmark = pytest.mark.long
+
 FOLDER = Path(launch.__file__).parent
 # Nobody listens there: a plug-in ends by itself only when an engine was there and is gone.
 NO_ENGINE = "127.0.0.1:1"
@@ -76,7 +78,6 @@ def test_a_plug_in_is_a_fork_that_ends_with_its_starter(running: Cloud) -> None:
         until(lambda: forks(running) == [], "both forks have ended")
 
 
-@pytest.mark.long
 def test_forks_survive_the_keeper_and_the_next_plug_in_starts_another(running: Cloud) -> None:
     with plug_in(running):
         before, [fork] = keeper(running), forks(running)
@@ -99,7 +100,6 @@ def test_changed_code_is_loaded_again(running: Cloud, changed: str) -> None:
         assert not is_running(before)
 
 
-@pytest.mark.long
 def test_a_client_that_disconnects_leaves_no_process(running: Cloud) -> None:
     """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
     request = {
@@ -155,7 +155,6 @@ def test_a_keeper_that_does_not_answer_is_not_waited_for(
         assert launch._fork("azure_native", tmp_path / "socket") is None
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "variables",
     [
@@ -175,7 +174,6 @@ def test_a_plug_in_that_cannot_be_a_fork_starts_by_itself(
         assert alone.wait() == 0
 
 
-@pytest.mark.long
 def test_the_keeper_ends_with_the_server(tmp_path: Path) -> None:
     killed = cloud.start(tmp_path, FAST)
     try:
