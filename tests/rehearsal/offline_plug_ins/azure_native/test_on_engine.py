@@ -5,7 +5,7 @@ import pytest
 from tests.bench import Bench
 from tests.rehearsal.conftest import Azure
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PREAMBLE = """
 import pulumi
