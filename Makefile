@@ -18,12 +18,12 @@ IS_NEW := import sys; sys.exit(sys.version_info < (3, 11))
 
 # The environment is complete when its stamp is newer than what it was made from. An environment
 # of an older Python would stay one.
-.venv/ready: requirements-dev.txt pyproject.toml
+.venv/ready: tools/requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c '$(IS_NEW)' || { echo '$(PYTHON): $(TOO_OLD).' >&2; exit 1; }
 	@$(BIN)/python -c '$(IS_NEW)' 2>/dev/null || rm -rf .venv
 	@echo "Making .venv, which takes about a minute ..."
 	@$(PYTHON) -m venv .venv
-	@$(PYTHON) -m aksgpu.pip_progress $(PIP) --progress-bar off --require-hashes --only-binary :all: -r requirements-dev.txt
+	@PYTHONPATH=tools $(PYTHON) -m aksgpu.pip_progress $(PIP) --progress-bar off --require-hashes --only-binary :all: -r tools/requirements-dev.txt
 	@$(PIP) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -35,7 +35,7 @@ rehearse-down: .venv/ready ## Removes the rehearsal
 	@$(BIN)/aksgpu rehearse-down
 
 article: .venv/ready ## Compares the article's steps by hand with those by this program
-	@$(BIN)/python -m acceptance
+	@$(BIN)/python -m tests.article
 
 test: .venv/ready ## Runs the short tests
 	$(BIN)/pytest $(PARALLEL) -m "not long"
@@ -47,13 +47,13 @@ contract: .venv/ready ## Runs the cases of the offline plug-ins on the real plug
 	$(BIN)/python -m tests.contract
 
 azure-proof: .venv/ready ## Proves on your Azure subscription what this project promises: an hour, some dollars
-	@$(BIN)/python -m azure_proof prove $(ARGS)
+	@PYTHONPATH=tools $(BIN)/python -m azure_proof prove $(ARGS)
 
 azure-clean: .venv/ready ## Removes what proofs have left in your subscription
-	@$(BIN)/python -m azure_proof clean $(ARGS)
+	@PYTHONPATH=tools $(BIN)/python -m azure_proof clean $(ARGS)
 
 azure-compare: .venv/ready ## Compares a proof with the rehearsal: FILE=evidence.json
-	@$(BIN)/python -m azure_proof compare $(FILE)
+	@PYTHONPATH=tools $(BIN)/python -m azure_proof compare $(FILE)
 
 mutants: .venv/ready ## Puts faults into a copy of the product, and checks that tests fail
 	$(BIN)/python -m tests.mutants
@@ -63,15 +63,15 @@ lint: .venv/ready ## Runs linters, types, import rules, and the workflows' check
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 	for program in examples/*/__main__.py; do $(BIN)/mypy $$program || exit 1; done
-	$(BIN)/lint-imports
-	$(BIN)/python -m engine.from_source.actionlint .github/workflows/*.yml
+	PYTHONPATH=.:plugins:tools $(BIN)/lint-imports
+	$(BIN)/python -m machine_setup.from_source.actionlint .github/workflows/*.yml
 	$(BIN)/shellcheck --external-sources .ci/*
 
 docs: .venv/ready ## Generates docs/reference from the code
-	$(BIN)/python -m reference
+	PYTHONPATH=tools $(BIN)/python -m reference
 
 bench: .venv/ready ## Runs the benchmarks, and writes build/bench.json
-	$(BIN)/python -m benchmarks
+	PYTHONPATH=tools $(BIN)/python -m benchmarks
 
 policy-pack: .venv/ready ## Writes the policy pack by itself to build/policy-pack
 	$(BIN)/python -m aksgpu.policy_pack build/policy-pack
@@ -79,9 +79,9 @@ policy-pack: .venv/ready ## Writes the policy pack by itself to build/policy-pac
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes
 lock: .venv/ready ## Updates the lock files; what pyproject.toml allows keeps its version
 	$(COMPILE) pyproject.toml -o requirements.txt
-	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.txt
-	$(COMPILE) --python-version 3.11 acceptance/azure-cli.in -o acceptance/azure-cli.txt
+	$(COMPILE) --extra dev pyproject.toml -o tools/requirements-dev.txt
+	$(COMPILE) --python-version 3.11 tests/article/azure-cli.in -o tests/article/azure-cli.txt
 	$(BIN)/python -m aksgpu.pins
 
-pins: .venv/ready ## Updates engine/pins.csv; needs the internet and 2 GB of disk
-	$(BIN)/python -m engine.pins
+pins: .venv/ready ## Updates tools/machine_setup/pins.csv; needs the internet and 2 GB of disk
+	$(BIN)/python -m machine_setup.pins

@@ -1,9 +1,13 @@
 """The program: a stack's settings, the components they ask for, and the stack's outputs."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pulumi
+
+# The resources of our provider are there; nothing of this project has to be installed.
+sys.path.append(str(Path(__file__).resolve().parent / "plugins"))
 
 from components import (
     AksCluster,
@@ -25,9 +29,9 @@ from components import (
     SystemNodePoolArgs,
     SystemPoolArgs,
 )
-from settings.reading import SettingsError, load
-from settings.secrets import Secrets
-from settings.stack_file import stack_file_of
+from stack_settings.reading import SettingsError, load
+from stack_settings.secrets import Secrets
+from stack_settings.stack_file import stack_file_of
 from workloads import add_workloads
 
 file = stack_file_of(Path(pulumi.get_root_directory() or "."), pulumi.get_stack())

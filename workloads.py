@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from catalogue.device_plugin import GPU
+from aks_catalogue.device_plugin import GPU
 from components import (
     AksCluster,
     ExistingAksCluster,
@@ -17,7 +17,7 @@ from components import (
     SampleJob,
     SampleJobArgs,
 )
-from settings.model import Settings
+from stack_settings.model import Settings
 
 
 def add_workloads(

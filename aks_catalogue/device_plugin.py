@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.shapes import mappings, sequence
+from aks_catalogue.shapes import mappings, sequence
 
 # The date of these facts.
 AS_OF = date(2026, 11, 21)

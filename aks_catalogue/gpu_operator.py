@@ -7,9 +7,9 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.device_plugin import GPU_TOLERATION
-from catalogue.mistakes import Mistake, property_path, shown
-from catalogue.scheduling import tolerations
+from aks_catalogue.device_plugin import GPU_TOLERATION
+from aks_catalogue.mistakes import Mistake, property_path, shown
+from aks_catalogue.scheduling import tolerations
 
 # When the facts here were true.
 AS_OF = date(2026, 11, 21)

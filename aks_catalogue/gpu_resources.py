@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from catalogue import mig
-from catalogue.device_plugin import GPU, MIG_PREFIX, SHARED
-from catalogue.sizes import find
+from aks_catalogue import mig
+from aks_catalogue.device_plugin import GPU, MIG_PREFIX, SHARED
+from aks_catalogue.sizes import find
 
 _OF_VENDORS = {"AMD": "amd.com/gpu"}
 

@@ -6,7 +6,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import Mistake, property_path
 
 # The date of these facts.
 AS_OF = date(2026, 11, 21)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
-from catalogue.sizes import GpuSize
+from aks_catalogue.sizes import GpuSize
 
 # The date of these facts.
 AS_OF = date(2026, 11, 21)

@@ -7,7 +7,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.shapes import at
+from aks_catalogue.shapes import at
 
 # The date of these facts.
 AS_OF = date(2026, 11, 21)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 
-from catalogue.nodes import SKIP_DRIVER_TAG
-from catalogue.today import today
+from aks_catalogue.nodes import SKIP_DRIVER_TAG
+from aks_catalogue.today import today
 
 # The date of these facts.
 AS_OF = date(2026, 11, 21)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from catalogue.device_plugin import GPU
-from catalogue.images import VECTOR_ADD
-from catalogue.scheduling import Toleration
+from aks_catalogue.device_plugin import GPU
+from aks_catalogue.images import VECTOR_ADD
+from aks_catalogue.scheduling import Toleration
 
 
 def sample_pod(

@@ -14,8 +14,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from catalogue.nodes import TAINT, TAINT_RULE
-from catalogue.shapes import mapping, mappings, sequence
+from aks_catalogue.nodes import TAINT, TAINT_RULE
+from aks_catalogue.shapes import mapping, mappings, sequence
 
 Spec = Mapping[str, Any]
 Toleration = dict[str, Any]

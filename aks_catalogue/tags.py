@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from catalogue.mistakes import Mistake
+from aks_catalogue.mistakes import Mistake
 
 # The date of these facts.
 AS_OF = date(2026, 11, 22)

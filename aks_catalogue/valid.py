@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import Mistake, property_path
 
 Values = Mapping[str, Any]
 Rule = Callable[[Any, Values], str | list[Mistake] | None]

@@ -5,10 +5,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups
-from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
-from catalogue.valid import Rule, Values, matches, wrong_if
-from catalogue.valid_pools import channel_conflict
+from aks_catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups
+from aks_catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
+from aks_catalogue.valid import Rule, Values, matches, wrong_if
+from aks_catalogue.valid_pools import channel_conflict
 
 _REGION = re.compile("[a-z0-9]+")
 _NAMESPACE = re.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")

@@ -4,11 +4,11 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from catalogue import kubernetes, mig, retirement, rotation
-from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
-from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
-from catalogue.mistakes import Mistake
-from catalogue.nodes import (
+from aks_catalogue import kubernetes, mig, retirement, rotation
+from aks_catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
+from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
+from aks_catalogue.mistakes import Mistake
+from aks_catalogue.nodes import (
     DECIMALS_OF_PRICE,
     DRIVERS,
     GPU_TAINTS,
@@ -26,7 +26,7 @@ from catalogue.nodes import (
     is_spot_price,
     is_zero,
 )
-from catalogue.sizes import (
+from aks_catalogue.sizes import (
     AS_OF,
     SMALLEST_OF_SYSTEM,
     find,
@@ -34,7 +34,7 @@ from catalogue.sizes import (
     is_gpu_size,
     is_smaller,
 )
-from catalogue.valid import Rule, Values, matches, one_of, wrong_if
+from aks_catalogue.valid import Rule, Values, matches, one_of, wrong_if
 
 _SPECIALIZED, _DEVICE_PLUGIN, _MANAGED = "specialized-image", "device-plugin", "managed"
 OPERATOR = "operator"

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 # In place of this folder itself, where Python would look first: its modules are no top-level ones.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
+_ROOT = Path(__file__).resolve().parent.parent
+sys.path[:1] = [str(_ROOT), str(_ROOT / "plugins")]
 
 from provider_kit.loading import unsearched  # noqa: E402
 

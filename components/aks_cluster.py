@@ -10,13 +10,13 @@ from typing import Annotated, Any
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.aks_properties import CLUSTER
+from aks_catalogue.nodes import DRIVERS
+from aks_catalogue.tags import check as check_tags
+from aks_catalogue.valid import Doubtful, Each, one_of, resource_id
 from aks_preview.resources import ManagedCluster
-from catalogue import valid_clusters as valid
-from catalogue import valid_pools as rules
-from catalogue.aks_properties import CLUSTER
-from catalogue.nodes import DRIVERS
-from catalogue.tags import check as check_tags
-from catalogue.valid import Doubtful, Each, one_of, resource_id
 from components.arguments import check, chosen, warn
 from components.declared import (
     Sent,

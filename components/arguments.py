@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from catalogue.mistakes import Mistake, property_path
-from catalogue.valid import mistakes
+from aks_catalogue.mistakes import Mistake, property_path
+from aks_catalogue.valid import mistakes
 from components import hooks
 from components.declared import camel_case, is_known, rules_of
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import pulumi
 
-from catalogue.valid import Rules, rules
+from aks_catalogue.valid import Rules, rules
 
 
 @dataclass(frozen=True)

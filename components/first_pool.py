@@ -5,8 +5,8 @@ from typing import Any
 
 import pulumi
 
-from catalogue.aks_properties import POOL
-from catalogue.shapes import at
+from aks_catalogue.aks_properties import POOL
+from aks_catalogue.shapes import at
 from components.azure_reads import Values
 from components.hooks import guard, resolved
 from components.live_pools import POOLS, has

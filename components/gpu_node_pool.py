@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from aks_preview.resources import AgentPool
-from catalogue import gpu_operator, rotation
-from catalogue import valid_pools as rules
-from catalogue.aks_properties import POOL
-from catalogue.gpu_resources import gpu_resource
-from catalogue.nodes import (
+from aks_catalogue import gpu_operator, rotation
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.aks_properties import POOL
+from aks_catalogue.gpu_resources import gpu_resource
+from aks_catalogue.nodes import (
     DRAIN_MINUTES,
     DRIVERS,
     FEWEST_PODS,
@@ -26,9 +25,10 @@ from catalogue.nodes import (
     UNDRAINABLE,
     max_surge_beside,
 )
-from catalogue.sample_pod import sample_pod
-from catalogue.scheduling import Toleration, tolerations
-from catalogue.valid import Doubtful, Each, between, one_of, resource_id
+from aks_catalogue.sample_pod import sample_pod
+from aks_catalogue.scheduling import Toleration, tolerations
+from aks_catalogue.valid import Doubtful, Each, between, one_of, resource_id
+from aks_preview.resources import AgentPool
 from components.arguments import check, chosen, warn
 from components.declared import Sent, as_output, made, sent
 from components.live_pools import keep_live_count

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
-from catalogue.secrecy import MARKED, SIGNATURE
+from aks_catalogue.secrecy import MARKED, SIGNATURE
 from components.declared import as_output
 
 _Guards = dict[tuple[Any, ...], pulumi.ResourceHook]

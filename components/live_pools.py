@@ -13,9 +13,9 @@ from typing import Any
 
 import pulumi
 
-from catalogue import rotation
-from catalogue.nodes import lost_nodes
-from catalogue.shapes import at
+from aks_catalogue import rotation
+from aks_catalogue.nodes import lost_nodes
+from aks_catalogue.shapes import at
 from components import azure_reads
 from components.azure_reads import Provider, Values, are_read, find_cluster, inputs_of
 from components.hooks import guard, resolved

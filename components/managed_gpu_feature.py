@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
+from aks_catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
 from components.preview_feature import PreviewFeature, PreviewFeatureArgs
 
 

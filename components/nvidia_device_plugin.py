@@ -9,15 +9,15 @@ from typing import Annotated
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from catalogue import rotation
-from catalogue import valid_clusters as valid
-from catalogue import valid_pools as rules
-from catalogue.device_plugin import GPU_TOLERATION
-from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
-from catalogue.mistakes import Mistake
-from catalogue.nodes import POOL_LABEL
-from catalogue.scheduling import Toleration
-from catalogue.valid import Each, one_of
+from aks_catalogue import rotation
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.device_plugin import GPU_TOLERATION
+from aks_catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
+from aks_catalogue.mistakes import Mistake
+from aks_catalogue.nodes import POOL_LABEL
+from aks_catalogue.scheduling import Toleration
+from aks_catalogue.valid import Each, one_of
 from components.arguments import found_mistakes, known, refuse
 from components.gpu_node_pool import GpuNodePool
 from components.placement import FOR_NEW_NODES, toleration_args

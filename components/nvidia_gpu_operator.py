@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import pulumi
 from pulumi_kubernetes import core, helm, meta
 
-from catalogue import gpu_operator
-from catalogue import valid_clusters as valid
-from catalogue import valid_pools as rules
-from catalogue.mistakes import Mistake
-from catalogue.valid import Each, between, one_of
-from catalogue.valid_pools import OPERATOR
+from aks_catalogue import gpu_operator
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.mistakes import Mistake
+from aks_catalogue.valid import Each, between, one_of
+from aks_catalogue.valid_pools import OPERATOR
 from components.arguments import found_mistakes, refuse
 from components.gpu_node_pool import GpuNodePool
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pulumi
 
-from catalogue.headers import SETTINGS_OF_SPECIALIZED_IMAGE, SPECIALIZED_IMAGE, is_on
+from aks_catalogue.headers import SETTINGS_OF_SPECIALIZED_IMAGE, SPECIALIZED_IMAGE, is_on
 from components.azure_reads import Values
 from components.hooks import guard, resolved
 

@@ -7,9 +7,9 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import core
 
-from catalogue import rotation
-from catalogue.nodes import POOL_LABEL
-from catalogue.scheduling import Toleration, tolerations
+from aks_catalogue import rotation
+from aks_catalogue.nodes import POOL_LABEL
+from aks_catalogue.scheduling import Toleration, tolerations
 
 # For resources whose pods may need a new node: the cluster autoscaler waits 15 minutes for a node,
 # and then the driver and a CUDA image follow. Pulumi's default is 10 minutes.

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import pulumi
 
-from catalogue import valid_pools as rules
-from catalogue.tags import check as check_tags
-from catalogue.valid import Each, between, one_of
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.tags import check as check_tags
+from aks_catalogue.valid import Each, between, one_of
 from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pulumi
 
-from catalogue.aks_properties import CLUSTER, POOL
-from catalogue.shapes import at
+from aks_catalogue.aks_properties import CLUSTER, POOL
+from aks_catalogue.shapes import at
 from components.hooks import guard, resolved
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import pulumi
 from pulumi_azure_native import resources
 
-from catalogue import valid_clusters as valid
-from catalogue.tags import check as check_tags
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue.tags import check as check_tags
 from components.arguments import check
 from components.unaliased_resource import unaliased_resource
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pulumi
 
+from aks_catalogue import rotation
+from aks_catalogue.aks_properties import POOL
+from aks_catalogue.shapes import at
 from aks_preview.configuration import PACKAGE, SETTINGS, TAKE_OVER, taken_over
-from catalogue import rotation
-from catalogue.aks_properties import POOL
-from catalogue.shapes import at
 from components import azure_reads
 from components.hooks import guard, resolved
 

@@ -7,9 +7,9 @@ from typing import Annotated
 import pulumi
 from pulumi_kubernetes import batch, core, meta
 
-from catalogue import valid_clusters as valid
-from catalogue.device_plugin import GPU
-from catalogue.images import SAMPLE_JOB
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue.device_plugin import GPU
+from aks_catalogue.images import SAMPLE_JOB
 from components.arguments import check
 from components.placement import FOR_NEW_NODES, toleration_args
 

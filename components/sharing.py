@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import yaml
 
-from catalogue import valid_pools as rules
-from catalogue.device_plugin import GPU
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.device_plugin import GPU
 
 
 @dataclass(frozen=True, kw_only=True)

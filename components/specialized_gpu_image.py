@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
+from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
 from components.preview_feature import PreviewFeature, PreviewFeatureArgs
 
 

@@ -6,8 +6,8 @@ from typing import Annotated
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from catalogue import valid_pools as rules
-from catalogue.aks_properties import POOL
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.aks_properties import POOL
 from components.arguments import check
 from components.declared import Sent, sent
 from components.live_pools import keep_live_count

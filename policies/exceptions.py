@@ -8,7 +8,7 @@ from glob import escape
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.today import today
+from aks_catalogue.today import today
 
 SETTING = "exceptions"
 # The rule that reports exceptions, and what else the configuration lets through.

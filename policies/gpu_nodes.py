@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART, WITHOUT_OPERANDS
+from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART, WITHOUT_OPERANDS
 from policies.certainty import Certainty
 from policies.gpu_software import Software
 from policies.pools import (

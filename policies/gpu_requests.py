@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from catalogue import nodes
-from catalogue.headers import CUSTOM_FEATURES, SPECIALIZED_IMAGE
-from catalogue.images import SPECIALIZED_IMAGE_FEATURE
-from catalogue.sizes import find
+from aks_catalogue import nodes
+from aks_catalogue.headers import CUSTOM_FEATURES, SPECIALIZED_IMAGE
+from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE
+from aks_catalogue.sizes import find
 from policies.certainty import Certainty
 from policies.pools import Pool
 

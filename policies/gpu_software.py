@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import gpu_operator
-from catalogue.device_plugin import (
+from aks_catalogue import gpu_operator
+from aks_catalogue.device_plugin import (
     CAN_FAIL,
     FAILS,
     GPU_TOLERATION,
@@ -18,8 +18,8 @@ from catalogue.device_plugin import (
     setting,
     version_of,
 )
-from catalogue.scheduling import Spec
-from catalogue.shapes import mapping
+from aks_catalogue.scheduling import Spec
+from aks_catalogue.shapes import mapping
 from policies.certainty import Certainty
 from policies.pods import containers_of, is_custom, kind_of, pods_of
 from policies.reading import CannotReadError

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import product
 
-from catalogue.gpu_operator import AKS_RUNTIME
-from catalogue.shapes import mapping
+from aks_catalogue.gpu_operator import AKS_RUNTIME
+from aks_catalogue.shapes import mapping
 from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
     Clusters,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from catalogue.device_plugin import NO_STRATEGY
-from catalogue.shapes import mapping
+from aks_catalogue.device_plugin import NO_STRATEGY
+from aks_catalogue.shapes import mapping
 from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
     Clusters,

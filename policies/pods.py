@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.shapes import mapping, sequence
+from aks_catalogue.shapes import mapping, sequence
 from policies.unknowns import Unknowns
 
 _TEMPLATE = ("spec", "template", "spec")

@@ -14,8 +14,8 @@ from typing import Any
 
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
-from catalogue.regions import plain
-from catalogue.sizes import find, is_gpu_size
+from aks_catalogue.regions import plain
+from aks_catalogue.sizes import find, is_gpu_size
 from policies.certainty import Certainty
 from policies.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.shapes import mapping, mappings, sequence
-from catalogue.sizes import is_gpu_size
+from aks_catalogue.shapes import mapping, mappings, sequence
+from aks_catalogue.sizes import is_gpu_size
 from policies.pools import Pool
 from policies.vocabulary import AZURE_NATIVE
 

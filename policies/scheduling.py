@@ -5,9 +5,9 @@ from functools import partial
 from itertools import product
 from types import MappingProxyType
 
-from catalogue import scheduling
-from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL, SPOT_LABEL, SPOT_TAINT, TAINT
-from catalogue.scheduling import (
+from aks_catalogue import scheduling
+from aks_catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL, SPOT_LABEL, SPOT_TAINT, TAINT
+from aks_catalogue.scheduling import (
     UNKNOWN,
     UNMET,
     LabelOf,
@@ -18,7 +18,7 @@ from catalogue.scheduling import (
     selected_labels,
     selects,
 )
-from catalogue.sizes import architecture, cpu_sizes, gpu_sizes
+from aks_catalogue.sizes import architecture, cpu_sizes, gpu_sizes
 from policies.certainty import Certainty
 from policies.pools import Pool, nvidia_gpus
 

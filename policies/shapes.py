@@ -1,6 +1,6 @@
 """The shapes of all properties that rules read, by the names of all providers."""
 
-from catalogue import gpu_operator
+from aks_catalogue import gpu_operator
 from policies.reading import ANYTHING, FLAG, NUMBER, TEXT, Shape, an_object, listed
 
 TEXTS = an_object({}, TEXT)

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from catalogue import gpu_operator
-from catalogue import valid_clusters as valid
-from catalogue import valid_pools as rules
-from catalogue.mistakes import Mistake, property_path
-from catalogue.nodes import DRIVERS
-from catalogue.tags import check as check_tags
-from catalogue.valid import one_of, property_mistakes
+from aks_catalogue import gpu_operator
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.mistakes import Mistake, property_path
+from aks_catalogue.nodes import DRIVERS
+from aks_catalogue.tags import check as check_tags
+from aks_catalogue.valid import one_of, property_mistakes
 from components.aks_cluster import AksClusterArgs, EntraArgs, NetworkArgs
 from components.nvidia_device_plugin import NvidiaDevicePluginArgs
 from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
 from components.resource_group import ResourceGroupArgs
 from components.sample_job import SampleJobArgs
-from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
-from settings.section import RefusedError, Section, context_of, keys_of
+from stack_settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
+from stack_settings.section import RefusedError, Section, context_of, keys_of
 
 # The keys that apply to an existing cluster, by section.
 _KEYS_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(

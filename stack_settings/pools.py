@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
-from catalogue import valid_pools as rules
-from catalogue.headers import SPECIALIZED_IMAGE, parse
-from catalogue.sizes import find, is_gpu_size
-from catalogue.valid import one_of
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.headers import SPECIALIZED_IMAGE, parse
+from aks_catalogue.sizes import find, is_gpu_size
+from aks_catalogue.valid import one_of
 from components.aks_cluster import SystemPoolArgs
 from components.gpu_node_pool import GpuNodePoolArgs
 from components.sharing import SharingArgs, TimeSlicingArgs
 from components.system_node_pool import SystemNodePoolArgs
-from settings.section import Section, context_of, keys_of, must_be
+from stack_settings.section import Section, context_of, keys_of, must_be
 
 
 def _parse_headers(value: Any) -> Any:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from catalogue.mistakes import Mistake, property_path
-from settings import PROJECT
-from settings.section import WORDS
-from settings.yaml_text import NoYamlError, decoded, read_yaml
+from aks_catalogue.mistakes import Mistake, property_path
+from stack_settings import PROJECT
+from stack_settings.section import WORDS
+from stack_settings.yaml_text import NoYamlError, decoded, read_yaml
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from catalogue.mistakes import Mistake, property_path, shown
-from settings import PROJECT
-from settings.model import Settings
-from settings.pools import SystemPool
-from settings.secrets import Secrets
-from settings.section import WORDS, Context, RefusedError, Section, must_be
+from aks_catalogue.mistakes import Mistake, property_path, shown
+from stack_settings import PROJECT
+from stack_settings.model import Settings
+from stack_settings.pools import SystemPool
+from stack_settings.secrets import Secrets
+from stack_settings.section import WORDS, Context, RefusedError, Section, must_be
 
 _NO_SECRETS = Secrets(str, ())
 

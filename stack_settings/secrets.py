@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from catalogue.mistakes import Mistake, property_path
-from settings.section import Section
+from aks_catalogue.mistakes import Mistake, property_path
+from stack_settings.section import Section
 
 # The keys whose values can be secret. Others become names, IDs, or decide which resources exist.
 KEPT = frozenset(

@@ -21,8 +21,8 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from catalogue.mistakes import Mistake, shown
-from catalogue.valid import Rules, mistakes, property_mistakes, rules
+from aks_catalogue.mistakes import Mistake, shown
+from aks_catalogue.valid import Rules, mistakes, property_mistakes, rules
 from components.declared import declared
 from components.package.kinds import Kind, kind_of
 

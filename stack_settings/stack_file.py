@@ -8,13 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.headers import CUSTOM_FEATURES
-from catalogue.mistakes import Mistake, property_path
-from settings import PROJECT
-from settings.own_file import read_own
-from settings.project_file import ProjectFile, read_project
-from settings.secrets import is_kept
-from settings.yaml_text import (
+from aks_catalogue.headers import CUSTOM_FEATURES
+from aks_catalogue.mistakes import Mistake, property_path
+from stack_settings import PROJECT
+from stack_settings.own_file import read_own
+from stack_settings.project_file import ProjectFile, read_project
+from stack_settings.secrets import is_kept
+from stack_settings.yaml_text import (
     LocatedMistake,
     NoYamlError,
     Place,

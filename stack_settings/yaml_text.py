@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML, MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import Mistake, property_path
 
 _TAG = "tag:yaml.org,2002:"
 _BOOLEANS = {"true": True, "false": False}

@@ -14,13 +14,15 @@ import yaml
 
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import rehearsal_environment
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.names import unique
 from tests.request_log import RequestLog
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
+# The folders of the stack files.
+STACKS = {"dev": ROOT, "prod": ROOT, "article": ROOT / "tests" / "article"}
 # The command of the environment in which the tests run.
 AKSGPU = Path(sys.executable).with_name("aksgpu")
 
@@ -60,13 +62,14 @@ class Bench:
         content = {f"aks-gpu:{key}": value for key, value in config.items()}
         file.write_text(yaml.safe_dump((kept or {}) | {"config": content}))
 
-    def write_example(self, stack: str, folder: Path = ROOT) -> None:
+    def write_example(self, stack: str, folder: Path | None = None) -> None:
         """Puts the real program in place, with a stack file of this checkout.
 
         Its group and its cluster have names of the test's own: there is one cloud for many tests.
         """
         own = unique(stack)
-        written = yaml.safe_load((folder / f"Pulumi.{stack}.yaml").read_text())["config"]
+        file = (folder or STACKS[stack]) / f"Pulumi.{stack}.yaml"
+        written = yaml.safe_load(file.read_text())["config"]
         config = {key.removeprefix("aks-gpu:"): value for key, value in written.items()}
         for part in ("resourceGroup", "cluster"):
             config[part] = config.get(part, {}) | {"name": own}

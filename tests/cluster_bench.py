@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from engine import ensure_kubernetes
+from machine_setup import ensure_kubernetes
 from tests.bench import Bench
 from tests.checked import checked_stack
 from tests.waiting import PATIENCE, until

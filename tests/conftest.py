@@ -15,10 +15,10 @@ from hypothesis import settings as hypothesis_settings
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import Stack
 
+from aks_catalogue.today import TODAY_VARIABLE
 from aksgpu import rehearsal_stage
 from aksgpu.rehearse import command
-from catalogue.today import TODAY_VARIABLE
-from engine import Engine, ensure_engine, ensure_kubernetes
+from machine_setup import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import Bench

@@ -34,10 +34,16 @@ def counted() -> dict[str, Counter[str]]:
         suffix = Path(name).suffix
         if suffix not in PROGRAMS | OTHERS:
             continue
-        room = name.partition("/")[0] if "/" in name else "."
+        room = room_of(name)
         kind = "programs" if suffix in PROGRAMS else "others"
         rooms[kind][room] += len((ROOT / name).read_bytes().splitlines())
     return rooms
+
+
+def room_of(name: str) -> str:
+    """The folder of the root that a file is in; behind plugins and tools, the folder there."""
+    folder, *inner = Path(name).parts[:-1] or ["."]
+    return "/".join([folder, *inner[:1]]) if folder in ("plugins", "tools") else folder
 
 
 def by_hand(names: Sequence[str]) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acceptance.azure_cli import ensure_azure_cli
-from acceptance.by_hand import sign_in
-from engine import ensure_kubernetes
+from machine_setup import ensure_kubernetes
+from tests.article.azure_cli import ensure_azure_cli
+from tests.article.by_hand import sign_in
 from tests.bench import ROOT, Bench
 from tests.names import unique
 from tests.test_stacks_on_engine import POOL, stack, up

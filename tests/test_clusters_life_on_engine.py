@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.cluster_bench import ClusterBench

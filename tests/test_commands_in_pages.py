@@ -10,7 +10,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from aksgpu.main import app
-from engine import Engine
+from machine_setup import Engine
 from tests.bench import ROOT
 from tests.test_links import PAGES
 
@@ -25,7 +25,7 @@ _OPTION = re.compile(r"(?<=\s)(--[a-z][a-z-]+|-[a-zA-Z]\b)")
 def commands(program: str) -> Iterator[tuple[Path, str]]:
     for page in PAGES:
         # What was once, may be gone.
-        if page.name not in ("CHANGELOG.md", "UPGRADE.md") and "decisions" not in page.parts:
+        if page.name not in ("CHANGELOG.md", "upgrade.md") and "decisions" not in page.parts:
             for match in _COMMAND.finditer(page.read_text(encoding="utf-8")):
                 if match[1] == program:
                     yield page.relative_to(ROOT), re.split(r" \|\|| \||;|\(", match[2])[0]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engine import Engine, ensure_kubernetes
+from machine_setup import Engine, ensure_kubernetes
 from rehearsal.arm import tokens
 from rehearsal.arm.home import Home, load_principal
 from rehearsal.cloud import Cloud

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from tests.bench import ROOT
 from tests.checkout import Checkout
 from tests.cluster_bench import GPU, ClusterBench

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from catalogue import gpu_operator
-from catalogue.scheduling import Taint, untolerated
-from engine import ensure_helm
+from aks_catalogue import gpu_operator
+from aks_catalogue.scheduling import Taint, untolerated
+from machine_setup import ensure_helm
 from rehearsal.offline_plug_ins import kubernetes
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]

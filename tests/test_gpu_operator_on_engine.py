@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, ensure_helm
+from machine_setup import Engine, ensure_helm
 from rehearsal.cloud import Cloud
 from tests.cluster_bench import ClusterBench
 from tests.test_gpu_operator_chart import OWN

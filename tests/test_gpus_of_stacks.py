@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.cluster_bench import GPU, ClusterBench
 from tests.waiting import until

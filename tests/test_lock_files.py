@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from acceptance.azure_cli import LOCK, VERSION
+from tests.article.azure_cli import LOCK, VERSION
 from tests.bench import ROOT
 
-LOCKS = (ROOT / "requirements.txt", ROOT / "requirements-dev.txt", LOCK)
+LOCKS = (ROOT / "requirements.txt", ROOT / "tools" / "requirements-dev.txt", LOCK)
 # Where commands stand: what runs them, and what is copied from a page.
 COMMANDS = [
     ROOT / "Makefile",
@@ -20,7 +20,7 @@ COMMANDS = [
     *ROOT.glob("*.md"),
     *ROOT.glob("docs/**/*.md"),
     *ROOT.glob("examples/*/README.md"),
-    ROOT / "acceptance" / "azure_cli.py",
+    ROOT / "tests" / "article" / "azure_cli.py",
 ]
 
 

@@ -31,7 +31,8 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def checkout(folder: Path) -> Path:
-    for name in ("Makefile", "requirements-dev.txt", "pyproject.toml"):
+    for name in ("Makefile", "tools/requirements-dev.txt", "pyproject.toml"):
+        (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     old = folder / "python3.10"
     old.write_text(OLD)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal import cloud
 from tests.bench import Bench
 from tests.names import unique

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aksgpu.ci.plan import plan_of
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.cluster_bench import ClusterBench
 from tests.names import unique

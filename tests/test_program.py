@@ -9,7 +9,7 @@ import pulumi
 import pytest
 import yaml
 
-from tests.bench import ROOT
+from tests.bench import ROOT, STACKS
 from tests.conftest import KUBECONFIG, Deploy, Graph
 
 Run = Callable[..., Graph]
@@ -18,7 +18,9 @@ OF_CLUSTERS = {"aks-gpu:network", "aks-gpu:systemPool"}
 
 
 def stack_file(name: str) -> dict[str, Any]:
-    config: dict[str, Any] = yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text())["config"]
+    config: dict[str, Any] = yaml.safe_load((STACKS[name] / f"Pulumi.{name}.yaml").read_text())[
+        "config"
+    ]
     return config
 
 

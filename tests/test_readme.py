@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from aksgpu.preflight.requirements import PROVIDERS
-from engine import Engine, ensure_kubernetes
-from engine.versions import LOWEST_PULUMI
+from machine_setup import Engine, ensure_kubernetes
+from machine_setup.versions import LOWEST_PULUMI
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT

@@ -57,7 +57,7 @@ def test_the_archives_of_a_release_work_by_themselves(released: Path, tmp_path: 
             archive.extractall(tmp_path / "unpacked", filter="data")
     assert {path.name for path in (tmp_path / "unpacked").iterdir()} == {pack, plug_ins}
     assert (tmp_path / "unpacked" / pack / "PulumiPolicy.yaml").exists()
-    for name in ("components", "aks_preview"):
+    for name in ("components", "plugins/aks_preview"):
         folder = tmp_path / "unpacked" / plug_ins / name
         assert {"PulumiPlugin.yaml", "requirements.txt"} <= {path.name for path in folder.iterdir()}
         look = LOAD.format(folder=str(folder), packages=sysconfig.get_path("purelib"))

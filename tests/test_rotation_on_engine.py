@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engine import Engine, ensure_helm, ensure_kubernetes
+from machine_setup import Engine, ensure_helm, ensure_kubernetes
 from rehearsal.cloud import Cloud
 from tests import azure_pools
 from tests.bench import Bench

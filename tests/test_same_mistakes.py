@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from catalogue.mistakes import Mistake
+from aks_catalogue.mistakes import Mistake
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -33,9 +33,9 @@ from components import (
 )
 from components.arguments import check
 from components.declared import camel_case, rules_of
-from settings.reading import SettingsError, load
-from settings.section import SECTIONS, Section
-from settings.stack_file import parse
+from stack_settings.reading import SettingsError, load
+from stack_settings.section import SECTIONS, Section
+from stack_settings.stack_file import parse
 from tests.conftest import Deploy
 
 T4 = {"vmSize": "Standard_NC8as_T4_v3"}

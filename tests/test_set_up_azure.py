@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from acceptance.azure_cli import ensure_azure_cli
-from engine.progress import to_stderr
+from machine_setup.progress import to_stderr
+from tests.article.azure_cli import ensure_azure_cli
 from tests.bench import ROOT
 
 pytestmark = pytest.mark.long

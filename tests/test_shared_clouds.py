@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.names import unique

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.bench import Bench
+from tests.bench import STACKS, Bench
 from tests.names import unique
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -116,7 +116,7 @@ def test_ten_mistakes_give_ten_lines_and_no_request(whole_bench: Bench) -> None:
     assert not whole_bench.requests("PUT")
 
 
-@pytest.mark.parametrize("name", ["dev", "prod", "article"])
+@pytest.mark.parametrize("name", STACKS)
 def test_each_stack_can_be_previewed(whole_bench: Bench, name: str) -> None:
     whole_bench.write_example(name)
 

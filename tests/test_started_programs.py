@@ -15,20 +15,30 @@ ROOMS = sorted(
     and any(folder.rglob("*.py"))
 )
 REASONS = {
-    "aksgpu/pip_progress.py": "pip, before anything of ours is installed; the Ctrl-C ends it too",
-    "aksgpu/running.py": "the runner itself",
-    "azure_proof/removal.py": "what removes all at the deadline: it outlives the proof",
-    "engine/deploying.py": "`pulumi plugin install`, by the same rule, in a job of a workflow",
-    "engine/from_source/actionlint.py": "`make lint` has the terminal to itself",
-    "engine/from_source/build.py": "Go, with its compilers, by the same rule",
-    "engine/from_source/toolchain.py": "pip, for some seconds; the Ctrl-C ends it too",
-    "engine/on_path.py": "`pulumi version`, `helm version`: 30 s at most; the Ctrl-C ends it too",
-    "kube/login.py": "whatever signs in to a cluster, for 20 s at most; all of it is killed",
-    "provider_kit/configuration.py": "`az account show`, in a plug-in: the engine ends that",
-    "rehearsal/cloud.py": "the rehearsal's server, which outlives the command",
-    "rehearsal/control_planes/processes.py": "what the server runs",
-    "rehearsal/offline_plug_ins/kubernetes/helm.py": "Helm, which a cancelled update ends",
-    "rehearsal/offline_plug_ins/loaded.py": "a plug-in, which ends with whoever started it",
+    "tools/aksgpu/pip_progress.py": (
+        "pip, before anything of ours is installed; the Ctrl-C ends it too"
+    ),
+    "tools/aksgpu/running.py": "the runner itself",
+    "tools/azure_proof/removal.py": "what removes all at the deadline: it outlives the proof",
+    "tools/machine_setup/deploying.py": (
+        "`pulumi plugin install`, by the same rule, in a job of a workflow"
+    ),
+    "tools/machine_setup/from_source/actionlint.py": "`make lint` has the terminal to itself",
+    "tools/machine_setup/from_source/build.py": "Go, with its compilers, by the same rule",
+    "tools/machine_setup/from_source/toolchain.py": "pip, for some seconds; the Ctrl-C ends it too",
+    "tools/machine_setup/on_path.py": (
+        "`pulumi version`, `helm version`: 30 s at most; the Ctrl-C ends it too"
+    ),
+    "tools/kube_client/login.py": (
+        "whatever signs in to a cluster, for 20 s at most; all of it is killed"
+    ),
+    "plugins/provider_kit/configuration.py": (
+        "`az account show`, in a plug-in: the engine ends that"
+    ),
+    "tools/rehearsal/cloud.py": "the rehearsal's server, which outlives the command",
+    "tools/rehearsal/control_planes/processes.py": "what the server runs",
+    "tools/rehearsal/offline_plug_ins/kubernetes/helm.py": "Helm, which a cancelled update ends",
+    "tools/rehearsal/offline_plug_ins/loaded.py": "a plug-in, which ends with whoever started it",
 }
 # Whatever of Python's own starts a process, by module; None stands for all that a module has.
 STARTERS: dict[str, tuple[str, ...] | None] = {
@@ -90,4 +100,4 @@ def test_only_listed_files_start_programs() -> None:
         if any(starts(file.read_text(encoding="utf-8")))
     }
     # A workspace that is told to start the engine through the runner.
-    assert programs == {*REASONS, "aksgpu/review/automation.py"}
+    assert programs == {*REASONS, "tools/aksgpu/review/automation.py"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.cluster_bench import GPU, ClusterBench

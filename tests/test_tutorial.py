@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import ensure_kubernetes
+from machine_setup import ensure_kubernetes
 from rehearsal import cloud
 from tests.bench import ROOT
 from tests.readme_commands import blocks, clone

@@ -54,7 +54,7 @@ def test_every_file_that_has_the_version_is_compared() -> None:
     whole = re.compile(rf"(?<![\d.]){re.escape(VERSION)}(?![\d.])")
     for name in listed.stdout.split():
         if not name.startswith("tests/") and whole.search((ROOT / name).read_text()):
-            assert name in {*FOUND, "UPGRADE.md"}
+            assert name in {*FOUND, "upgrade.md"}
 
 
 def test_a_tag_of_the_version_is_released(ready: Path) -> None:

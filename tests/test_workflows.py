@@ -170,7 +170,7 @@ def test_every_job_in_azure_signs_in_in_one_way_with_pinned_tools(which: tuple[s
     content = JOBS[which]
     *_, sign_in = [step["run"] for step in content["steps"] if "run" in step]
     _, identity = ENVIRONMENTS[which]
-    assert sign_in.startswith(f"python3 -m aksgpu.ci.azure {identity} .ci/")
+    assert sign_in.startswith(f"PYTHONPATH=tools python3 -m aksgpu.ci.azure {identity} .ci/")
     assert ".ci/deployment-tools" in [step.get("run") for step in content["steps"]]
     assert {name: f"${{{{ vars.{name} }}}}" for name in VARIABLES}.items() <= content["env"].items()
     # Code that nobody has reviewed runs on no machine of the company's network.
@@ -207,9 +207,9 @@ def test_each_target_has_a_cache_that_main_fills() -> None:
     assert cache["with"]["restore-keys"] == "-${{ ".join([*parts, ""]).removesuffix("${{ ")
     files = re.findall(r"'([^']+)'", hashed)
     assert files == [
-        "engine/**",
-        "requirements-dev.txt",
-        "acceptance/azure-cli.txt",
+        "tools/machine_setup/**",
+        "tools/requirements-dev.txt",
+        "tests/article/azure-cli.txt",
         "tests/components/package/go/**",
     ]
     assert all(list(ROOT.glob(file)) for file in files)
@@ -277,9 +277,8 @@ def test_a_report_is_a_comment_also_when_the_review_failed_but_not_of_a_fork() -
 
 # What decides over a change: a pull request that changes it needs its owners.
 DECIDES = (
-    ".ci/", ".github/", "Pulumi.", "aks_preview/", "aksgpu/", "catalogue/", "components/",
-    "engine/",
-    "policies/", "provider_kit/", "rehearsal/", "settings/", "tests/", "requirements",
+    ".ci/", ".github/", "Pulumi.", "aks_catalogue/", "components/", "plugins/", "policies/",
+    "stack_settings/", "tests/", "tools/", "requirements",
     "Makefile", "__main__.py", "pyproject.toml",
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ import pulumi
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.resource import DependencyResource
 
-from catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import Mistake, property_path
 from components.package.kinds import Kind
 from components.package.schema import argument_fields, is_required
 from provider_kit.values import UNKNOWN, plain

@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 # Python adds this folder to sys.path. Its modules must not be imported as top-level ones.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
+_PLUGINS = Path(__file__).resolve().parent.parent
+sys.path[:1] = [str(_PLUGINS), str(_PLUGINS.parent)]
 
 from provider_kit.loading import unsearched  # noqa: E402
 

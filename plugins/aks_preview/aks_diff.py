@@ -6,9 +6,9 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
+from aks_catalogue.shapes import at
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.equivalence import settled, supplemented
-from catalogue.shapes import at
 from provider_kit.diff import diff
 
 # What removing a property means: the default of new pools, although AKS keeps the value.

@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 from azure.core.exceptions import HttpResponseError
 from pulumi.provider.experimental.provider import DiffResponse
 
+from aks_catalogue import headers, nodes
+from aks_catalogue.aks_properties import POOL
+from aks_catalogue.mistakes import Mistake, property_path
+from aks_catalogue.shapes import mapping, mappings
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import (
     AGENT_POOL,
@@ -21,10 +25,6 @@ from aks_preview.aks_types import (
 )
 from aks_preview.configuration import TAKE_OVER, taken_over
 from aks_preview.equivalence import is_autoscaled, projected
-from catalogue import headers, nodes
-from catalogue.aks_properties import POOL
-from catalogue.mistakes import Mistake, property_path
-from catalogue.shapes import mapping, mappings
 from provider_kit.absence import find, reports_missing
 from provider_kit.arm import Accepted, Arm, Method, NotFoundError, state_of
 from provider_kit.cancellation import Cancellation

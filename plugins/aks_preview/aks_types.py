@@ -14,9 +14,9 @@ from typing import Any, Final
 from azure.mgmt.containerservice import models
 from azure.mgmt.containerservice import types as wire
 
+from aks_catalogue.aks_properties import CLUSTER, POOL, Properties
+from aks_catalogue.shapes import mapping
 from aks_preview.configuration import PACKAGE
-from catalogue.aks_properties import CLUSTER, POOL, Properties
-from catalogue.shapes import mapping
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import (
     BOOLEAN,

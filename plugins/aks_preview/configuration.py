@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from catalogue import azure_settings, secrecy
-from catalogue.azure_settings import Setting
-from catalogue.mistakes import Mistake
+from aks_catalogue import azure_settings, secrecy
+from aks_catalogue.azure_settings import Setting
+from aks_catalogue.mistakes import Mistake
 
 PACKAGE: Final = "aks-preview"
 VERSION: Final = "0.1.0"
 REPOSITORY: Final = "github.com/aks-gpu/aks-gpu"
 # Where the engine finds the plug-in of that version, if a project does not name a folder.
-DOWNLOAD_URL: Final = f"git://{REPOSITORY}/aks_preview"
+DOWNLOAD_URL: Final = f"git://{REPOSITORY}/plugins/aks_preview"
 # The setting with the existing resources to update.
 TAKE_OVER: Final = "takeOver"
 # Characters around a pasted ID.

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_network
 from typing import Any
 
-from catalogue import nodes
-from catalogue.secrecy import CREDENTIALS
+from aks_catalogue import nodes
+from aks_catalogue.secrecy import CREDENTIALS
 from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 # Strings that Azure compares without case, besides IDs and strings with a list of valid values.

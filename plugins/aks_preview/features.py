@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pulumi.provider.experimental.provider import DiffResponse
 
+from aks_catalogue.mistakes import Mistake
 from aks_preview.equivalence import settled
-from catalogue.mistakes import Mistake
 from provider_kit.absence import find, require_gone
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.arm_types import ArmType

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from aks_catalogue.azure_settings import Setting
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import (
     DOWNLOAD_URL,
@@ -15,7 +16,6 @@ from aks_preview.configuration import (
     VERSION,
 )
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
-from catalogue.azure_settings import Setting
 from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 _DESCRIPTIONS: Mapping[str, str] = {

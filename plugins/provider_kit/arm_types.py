@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from catalogue.mistakes import Mistake
+from aks_catalogue.mistakes import Mistake
 from provider_kit.serving import ProviderError
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")

@@ -14,8 +14,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.azure_settings import SETTINGS, Setting
-from catalogue.mistakes import Mistake
+from aks_catalogue.azure_settings import SETTINGS, Setting
+from aks_catalogue.mistakes import Mistake
 from provider_kit.secrecy import Masking
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN

@@ -5,7 +5,7 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
-from catalogue.mistakes import property_path
+from aks_catalogue.mistakes import property_path
 
 _REPLACING = {
     PropertyDiffKind.ADD: PropertyDiffKind.ADD_REPLACE,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from catalogue.mistakes import Mistake
+from aks_catalogue.mistakes import Mistake
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog

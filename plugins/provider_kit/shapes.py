@@ -10,7 +10,7 @@ from enum import EnumMeta
 from types import MappingProxyType, UnionType
 from typing import Any
 
-from catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import Mistake, property_path
 from provider_kit.values import UNKNOWN
 
 

@@ -5,7 +5,7 @@ The rule does nothing until `regions` is set.
 
 from pulumi_policy import ResourceValidationArgs
 
-from catalogue.regions import plain
+from aks_catalogue.regions import plain
 from policies.pools import is_cluster
 from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns

@@ -6,7 +6,7 @@ GPUs are reported and not counted. The rule does nothing until `gpus` is set.
 
 from fractions import Fraction
 
-from catalogue.sizes import find
+from aks_catalogue.sizes import find
 from policies.gpu_nodes import StackPool, pools_in
 from policies.pools import Pool
 from policies.rule import Settings

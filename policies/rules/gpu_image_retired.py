@@ -14,8 +14,8 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
-from catalogue.retirement import TAGS, has_passed
+from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
+from aks_catalogue.retirement import TAGS, has_passed
 from policies.gpu_requests import is_true, specialized_image_headers
 from policies.pools import Pool, is_cluster, is_pool, pools_of
 from policies.rule import Findings, ResourceRule, Settings

@@ -4,8 +4,8 @@ The rule also finds profiles that do not exist, and sizes of which the table doe
 they have MIG.
 """
 
-from catalogue.mig import PROFILES
-from catalogue.sizes import find
+from aks_catalogue.mig import PROFILES
+from aks_catalogue.sizes import find
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 

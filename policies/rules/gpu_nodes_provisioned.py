@@ -10,8 +10,8 @@ AKS itself creates are not seen; they have no GPUs.
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs
 
-from catalogue.device_plugin import GPU
-from catalogue.shapes import mapping
+from aks_catalogue.device_plugin import GPU
+from aks_catalogue.shapes import mapping
 from policies.provisioned import can_have_gpus, is_node_pool, sizes_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns

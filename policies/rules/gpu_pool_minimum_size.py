@@ -7,8 +7,8 @@ pack does not know are reported by `gpu-size-unknown`, and retired ones by `gpu-
 
 from pulumi_policy import EnforcementLevel
 
-from catalogue.retirement import has_passed
-from catalogue.sizes import FLOOR, find, gpu_sizes
+from aks_catalogue.retirement import has_passed
+from aks_catalogue.sizes import FLOOR, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 

@@ -5,7 +5,7 @@ The taint of spot nodes does not count, since it is about their price. If the wh
 GPUs, turn the rule off for its stack.
 """
 
-from catalogue.nodes import GPU_TAINTS, SPOT_TAINT
+from aks_catalogue.nodes import GPU_TAINTS, SPOT_TAINT
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 

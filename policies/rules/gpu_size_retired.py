@@ -7,8 +7,8 @@ review` can see it, and refuses new pools.
 
 from pulumi_policy import Severity
 
-from catalogue.retirement import SUCCESSORS, has_passed
-from catalogue.sizes import find
+from aks_catalogue.retirement import SUCCESSORS, has_passed
+from aks_catalogue.sizes import find
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 

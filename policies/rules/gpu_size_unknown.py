@@ -3,7 +3,7 @@
 The other rules on sizes accept sizes that are not in the table.
 """
 
-from catalogue.sizes import find
+from aks_catalogue.sizes import find
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs
 
-from catalogue.shapes import mapping
+from aks_catalogue.shapes import mapping
 from policies.pods import containers_of, kind_of, pods_of
 from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns

@@ -4,7 +4,7 @@ AKS refuses maxSurge and maxUnavailable on spot pools. Evicted nodes that are on
 their disks and their quota.
 """
 
-from catalogue.nodes import is_zero
+from aks_catalogue.nodes import is_zero
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 

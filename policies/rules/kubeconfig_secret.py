@@ -18,7 +18,7 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from catalogue.shapes import mapping, mappings
+from aks_catalogue.shapes import mapping, mappings
 from policies.kubeconfig_text import can_have_credentials, has_credentials
 from policies.pods import containers_of, kind_of, pods_of
 from policies.rule import Findings, ResourceRule, Settings

@@ -8,7 +8,7 @@ changes, so the rule only advises. A version that is left out passes: AKS choose
 
 from pulumi_policy import ResourceValidationArgs
 
-from catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS, minor_version, written
+from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS, minor_version, written
 from policies.pools import is_cluster, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns

@@ -1,6 +1,6 @@
 """The table of AKS's types says what Azure's SDK does.
 
-`python -m tests.catalogue.test_aks_types` makes it anew.
+`python -m tests.aks_catalogue.test_aks_types` makes it anew.
 """
 
 import csv
@@ -12,8 +12,8 @@ from typing import Any
 from azure.mgmt.containerservice import ContainerServiceClient, models
 from azure.mgmt.containerservice import types as wire
 
+from aks_catalogue import aks_types
 from aks_preview.aks_types import object_shape
-from catalogue import aks_types
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from reference.aks_preview import kind_of
 from rehearsal.arm.aks import fields

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import catalogue
-from catalogue.today import TODAY_VARIABLE, today
+import aks_catalogue
+from aks_catalogue.today import TODAY_VARIABLE, today
 
 # Without facts about AKS: logic, and what has no day.
 LOGIC = {
@@ -25,7 +25,7 @@ LOGIC = {
     "valid_clusters": "rules over the tables",
     "valid_pools": "rules over the tables",
 }
-FOLDER = Path(catalogue.__file__).parent
+FOLDER = Path(aks_catalogue.__file__).parent
 MODULES = {module.name for module in pkgutil.iter_modules([str(FOLDER)])}
 
 
@@ -34,8 +34,8 @@ def test_every_module_with_facts_has_a_date(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv(TODAY_VARIABLE)
     assert LOGIC.keys() <= MODULES
     for name in MODULES - LOGIC.keys():
-        as_of = getattr(importlib.import_module(f"catalogue.{name}"), "AS_OF", None)
-        assert isinstance(as_of, date), f"catalogue/{name}.py has no AS_OF"
+        as_of = getattr(importlib.import_module(f"aks_catalogue.{name}"), "AS_OF", None)
+        assert isinstance(as_of, date), f"aks_catalogue/{name}.py has no AS_OF"
         assert date(2026, 1, 1) <= as_of <= today(), name
 
 

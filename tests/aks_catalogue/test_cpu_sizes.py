@@ -1,6 +1,6 @@
 import pytest
 
-from catalogue.sizes import cpu_sizes, is_gpu_size
+from aks_catalogue.sizes import cpu_sizes, is_gpu_size
 
 
 @pytest.mark.parametrize(

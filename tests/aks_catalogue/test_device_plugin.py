@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.device_plugin import is_plugin
+from aks_catalogue.device_plugin import is_plugin
 
 NEW = "nvcr.io/nvidia/k8s-device-plugin:v0.18.2"
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from catalogue import mig
-from catalogue.gpu_resources import GpuResource, gpu_resource
-from catalogue.images import DEVICE_PLUGIN
-from catalogue.mig import PROFILES
-from catalogue.sizes import find, gpu_sizes
+from aks_catalogue import mig
+from aks_catalogue.gpu_resources import GpuResource, gpu_resource
+from aks_catalogue.images import DEVICE_PLUGIN
+from aks_catalogue.mig import PROFILES
+from aks_catalogue.sizes import find, gpu_sizes
 from components.sharing import TimeSlicingArgs, config_file
 from rehearsal.control_planes import gpus
 from rehearsal.control_planes.desired_state import DesiredPool

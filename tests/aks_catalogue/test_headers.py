@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from aks_catalogue.headers import CLIENTS_OWN, parse
+from aks_catalogue.valid_pools import check_headers
 from aks_preview.aks_resource import header_mistakes as provider_header_mistakes
 from aks_preview.aks_types import HEADERS
-from catalogue.headers import CLIENTS_OWN, parse
-from catalogue.valid_pools import check_headers
-from settings.pools import CustomHeaders
-from settings.section import Section
+from stack_settings.pools import CustomHeaders
+from stack_settings.section import Section
 
 TOKENS = "!#$%&'*+.^_`|~-" + string.digits + string.ascii_letters
 

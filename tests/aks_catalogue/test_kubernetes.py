@@ -2,7 +2,7 @@
 
 import pytest
 
-from catalogue.kubernetes import (
+from aks_catalogue.kubernetes import (
     DEFAULT,
     LONG_TERM,
     ON_AKS,

@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from catalogue import mig
-from catalogue.sizes import find, gpu_sizes
+from aks_catalogue import mig
+from aks_catalogue.sizes import find, gpu_sizes
 
 # A row a GPU: one size that has it, and what its slices are called, from the smallest profile on.
 NAMES = {

@@ -1,6 +1,6 @@
 import pytest
 
-from catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import Mistake, property_path
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from catalogue.nodes import surge_nodes
+from aks_catalogue.nodes import surge_nodes
 
 
 @pytest.mark.parametrize(

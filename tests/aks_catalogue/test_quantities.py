@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kubernetes.utils.quantity import parse_quantity
 
-from catalogue.quantities import parse
+from aks_catalogue.quantities import parse
 
 _UNITS = ["", *"numkMGTPE", *(f"{unit}i" for unit in "KMGTPE")]
 

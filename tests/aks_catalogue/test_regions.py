@@ -1,4 +1,4 @@
-from catalogue.regions import regions
+from aks_catalogue.regions import regions
 
 
 def test_names_a_region_in_requests_and_for_people() -> None:

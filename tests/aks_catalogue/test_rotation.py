@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue import rotation
-from catalogue.nodes import LINUX_POOL_NAME
+from aks_catalogue import rotation
+from aks_catalogue.nodes import LINUX_POOL_NAME
 
 NAMES = st.from_regex(r"[a-z][a-z0-9]{0,8}", fullmatch=True)
 VALUES = st.recursive(

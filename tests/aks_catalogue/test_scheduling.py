@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aks_catalogue.scheduling import Taint, unmet_affinity, unmet_selector
 from aksgpu.check import cluster_view, reach
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.expected import Expected
-from catalogue.scheduling import Taint, unmet_affinity, unmet_selector
 from policies import scheduling as rules
 from policies.pools import pools_of
 from rehearsal.control_planes.autoscaler import fits

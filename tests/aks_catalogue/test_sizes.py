@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import catalogue
-from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
-from catalogue.retirement import BEFORE_ALL_RETIREMENTS, SUCCESSORS
-from catalogue.sizes import architecture, find, gpu_sizes, is_gpu_size
+import aks_catalogue
+from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
+from aks_catalogue.retirement import BEFORE_ALL_RETIREMENTS, SUCCESSORS
+from aks_catalogue.sizes import architecture, find, gpu_sizes, is_gpu_size
 
 
 def test_knows_the_smallest_size_of_the_article() -> None:
@@ -79,7 +79,7 @@ def test_before_any_retirement_is_earlier_than_every_retirement() -> None:
 
 
 def test_every_row_is_a_unique_gpu_size() -> None:
-    table = Path(catalogue.__file__).with_name("gpu_sizes.csv")
+    table = Path(aks_catalogue.__file__).with_name("gpu_sizes.csv")
     names = [row["name"] for row in csv.DictReader(table.read_text().splitlines())]
     assert len(gpu_sizes()) == len(names) > 100
     assert all(is_gpu_size(size.name) for size in gpu_sizes().values())

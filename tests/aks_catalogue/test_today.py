@@ -10,29 +10,29 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.today import TODAY_VARIABLE, today
+from aks_catalogue.today import TODAY_VARIABLE, today
 from tests.bench import ROOT
 
 # What asks the clock for something else than what is retired, and for what.
 OTHERS = {
-    "aksgpu/preflight/price_list.py": "when prices were asked for, and which hold then",
-    "azure_proof/proving.py": "when a proof is to be removed",
-    "azure_proof/removal.py": "when a proof is to be removed",
-    "catalogue/today.py": "the day itself",
-    "engine/cache.py": "what has not been used for long",
-    "rehearsal/arm/front.py": "when operations end",
-    "rehearsal/arm/login.py": "when tokens end",
-    "rehearsal/arm/__main__.py": "when the server started",
-    "rehearsal/arm/request_log.py": "when a request came",
-    "rehearsal/arm/tokens.py": "when tokens end",
-    "rehearsal/certificates.py": "when certificates begin and end",
-    "rehearsal/control_planes/containers.py": "when containers start and end",
-    "rehearsal/offline_plug_ins/kubelogin/__main__.py": "when a token ends",
+    "tools/aksgpu/preflight/price_list.py": "when prices were asked for, and which hold then",
+    "tools/azure_proof/proving.py": "when a proof is to be removed",
+    "tools/azure_proof/removal.py": "when a proof is to be removed",
+    "aks_catalogue/today.py": "the day itself",
+    "tools/machine_setup/cache.py": "what has not been used for long",
+    "tools/rehearsal/arm/front.py": "when operations end",
+    "tools/rehearsal/arm/login.py": "when tokens end",
+    "tools/rehearsal/arm/__main__.py": "when the server started",
+    "tools/rehearsal/arm/request_log.py": "when a request came",
+    "tools/rehearsal/arm/tokens.py": "when tokens end",
+    "tools/rehearsal/certificates.py": "when certificates begin and end",
+    "tools/rehearsal/control_planes/containers.py": "when containers start and end",
+    "tools/rehearsal/offline_plug_ins/kubelogin/__main__.py": "when a token ends",
 }
 # Tests that ask it, and for what: all others are given their days.
 TESTS = {
     "tests/aks_preview/test_signing_in.py": "a certificate is true from now on",
-    "tests/catalogue/test_today.py": "the day itself",
+    "tests/aks_catalogue/test_today.py": "the day itself",
     "tests/rehearsal/arm/test_errors.py": "when a token ends",
     "tests/rehearsal/arm/test_sign_in.py": "when tokens end",
     "tests/rehearsal/conftest.py": "when a token ends",
@@ -40,6 +40,7 @@ TESTS = {
 # Tests that sleep, or go by how long something took: all others wait for what happens.
 WAITING = {
     "tests/rehearsal/arm/test_faults.py": "an answer that is to come late does not come before",
+    "tests/article/commands.py": "how long a command took, and how to wait",
     "tests/waiting.py": "how to wait",
 }
 CLOCKS = {"now", "today", "utcnow", "time", "gmtime", "localtime"}
@@ -112,7 +113,7 @@ def test_an_invalid_date_is_refused(monkeypatch: pytest.MonkeyPatch, date_text: 
 
 
 def test_today_is_passed_to_child_processes() -> None:
-    program = "from catalogue.today import today; print(today())"
+    program = "from aks_catalogue.today import today; print(today())"
     output = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, TODAY_VARIABLE: "2030-01-31"},

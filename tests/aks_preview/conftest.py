@@ -33,7 +33,7 @@ class PreviewBench(Bench):
         project = yaml.safe_load(file.read_text())
         plugins = project["plugins"]["providers"]
         others = [plugin for plugin in plugins if plugin["name"] != "aks-preview"]
-        own = {"name": "aks-preview", "path": str(ROOT / "aks_preview")}
+        own = {"name": "aks-preview", "path": str(ROOT / "plugins" / "aks_preview")}
         project["plugins"]["providers"] = [*others, own]
         file.write_text(yaml.safe_dump(project))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import Any
 
-from catalogue.secrecy import CREDENTIALS
+from aks_catalogue.secrecy import CREDENTIALS
 from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 IDS = [

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aks_catalogue import aks_properties
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER, AksType
-from catalogue import aks_properties
 from provider_kit.values import UNKNOWN
 
 POOL: dict[str, Any] = {

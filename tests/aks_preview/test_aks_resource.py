@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue import aks_properties
 from aks_preview import aks_resource
 from aks_preview.aks_resource import AksResource, emptied, require_nodes
 from aks_preview.aks_types import AGENT_POOL
 from aks_preview.configuration import PACKAGE, SETTINGS
-from catalogue import aks_properties
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal import cloud
 from tests.aks_preview.conftest import POOL_API, Aks, PreviewBench
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made

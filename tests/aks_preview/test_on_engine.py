@@ -202,7 +202,7 @@ def test_a_feature_is_unregistered_on_request(preview_bench: PreviewBench) -> No
 
 @pytest.mark.long
 def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
-    output = preview_bench.run("package", "get-schema", str(ROOT / "aks_preview"))
+    output = preview_bench.run("package", "get-schema", str(ROOT / "plugins" / "aks_preview"))
 
     schema = json.loads(output[output.index("{") :])
     pool = schema["resources"]["aks-preview:containerservice:AgentPool"]

@@ -30,7 +30,7 @@ async def running(
     """The plug-in as an engine at this address starts it."""
     variables = {variable for setting in SETTINGS.values() for variable in setting.variables}
     environment = {name: value for name, value in os.environ.items() if name not in variables}
-    command = (*by, sys.executable, str(ROOT / "aks_preview"), address)
+    command = (*by, sys.executable, str(ROOT / "plugins" / "aks_preview"), address)
     process = await asyncio.create_subprocess_exec(
         *command, stdin=DEVNULL, stdout=stdout, stderr=PIPE, env=environment | more
     )

@@ -23,7 +23,7 @@ def test_a_program_loads_neither_azure_nor_a_server() -> None:
     code = (
         "import sys; import pulumi; before = set(sys.modules); import aks_preview.resources;"
         "more = set(sys.modules) - before;"
-        "print([name for name in more if not name.startswith(('aks_preview', 'catalogue'))])"
+        "print([name for name in more if not name.startswith(('aks_preview', 'aks_catalogue'))])"
     )
 
     loaded = subprocess.run(

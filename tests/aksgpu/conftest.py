@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal import cloud
 from tests.aksgpu.rehearse.newcomer import Newcomer
 

@@ -21,9 +21,9 @@ from aksgpu.report import ReportConsole, exit_code_of
 from aksgpu.review import command as reviews
 from aksgpu.review import offline, reviewing
 from aksgpu.review.reviewing import ReviewOptions
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import CloudError
-from settings.stack_file import StackFileError
+from stack_settings.stack_file import StackFileError
 from tests.bench import ROOT
 
 REAL = [(ROOT / f"Pulumi.{stack}.yaml").read_bytes() for stack in ("dev", "prod")]

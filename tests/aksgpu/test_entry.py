@@ -14,7 +14,7 @@ RESULT = "Result: interrupted - the command was interrupted (exit code 130).\n"
 # What the two programs begin with, and what they are asked for.
 ENTRIES = {
     "aksgpu": "from aksgpu.entry import main; sys.argv[1:] = ['--help']; main()",
-    "acceptance": "sys.argv[1:] = ['--help']; runpy.run_module('acceptance', run_name='__main__')",
+    "article": "sys.argv[1:] = ['--help']; runpy.run_module('tests.article', run_name='__main__')",
 }
 
 # Interrupts the process at the import that is told, once the program has begun.
@@ -60,7 +60,7 @@ def run(script: str, *arguments: str | int) -> "subprocess.CompletedProcess[str]
         ("aksgpu", signal.SIGINT, 1),
         ("aksgpu", signal.SIGTERM, 40),
         ("aksgpu", signal.SIGHUP, 400),
-        ("acceptance", signal.SIGINT, 150),
+        ("article", signal.SIGINT, 150),
     ],
 )
 def test_an_interruption_during_imports_has_its_exit_code(entry: str, number: int, at: int) -> None:

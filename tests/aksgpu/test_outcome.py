@@ -13,9 +13,9 @@ from aksgpu.main import app
 from aksgpu.outcome import Cause, Finding, StoppedError, stopped, verdict
 from aksgpu.report import exit_code_of
 from aksgpu.running import ProgramError
-from engine import EngineUnavailableError
+from machine_setup import EngineUnavailableError
 from rehearsal.cloud import CloudError
-from settings.stack_file import NoStackFileError, StackFileError
+from stack_settings.stack_file import NoStackFileError, StackFileError
 from tests.bench import ROOT
 
 COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review", "policies")
@@ -118,5 +118,6 @@ def test_wrong_options_have_the_exit_code_of_the_command_line() -> None:
 
 def test_the_modules_of_ci_need_no_installation() -> None:
     # No `site`: the standard library and this checkout, as on a runner.
-    look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.outcome, aksgpu.running"
+    tools = str(ROOT / "tools")
+    look = f"import sys; sys.path.insert(0, {tools!r}); import aksgpu.outcome, aksgpu.running"
     subprocess.run([sys.executable, "-I", "-S", "-c", look], check=True)

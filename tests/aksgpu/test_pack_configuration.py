@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from aks_catalogue.today import TODAY_VARIABLE
 from aksgpu.main import app
 from aksgpu.pack_configuration import expired_in, mistakes_in
-from catalogue.today import TODAY_VARIABLE
 from tests.bench import ROOT
 
 EXCEPTION = {"resource": "a", "reason": "b", "until": "2026-12-31"}

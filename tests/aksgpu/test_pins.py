@@ -27,7 +27,10 @@ the-pack==5
     # via the-project (pyproject.toml)
 """
 # The folders that each of them imports besides its own.
-BESIDES = {"policies": ("catalogue",), "aks_preview": ("catalogue", "provider_kit")}
+BESIDES = {
+    "policies": ("aks_catalogue",),
+    "plugins/aks_preview": ("aks_catalogue", "plugins/provider_kit"),
+}
 
 
 def test_the_pins_are_those_of_the_packages_that_are_needed() -> None:
@@ -65,7 +68,9 @@ def test_the_requirements_have_the_packages_that_the_code_imports(folder: str) -
     pinned = {pin.partition("==")[0] for pin in requirements(folder).splitlines() if "==" in pin}
     for name in {name for room in (folder, *BESIDES[folder]) for name in imported(room)}:
         parts = name.split(".")
-        if parts[0] in sys.stdlib_module_names or (ROOT / parts[0]).exists():
+        if parts[0] in sys.stdlib_module_names or any(
+            (ROOT / room / parts[0]).exists() for room in (".", "plugins")
+        ):
             continue
         own = [part.lower().replace("_", "-") for part in known[parts[0]]]
         # A namespace such as `azure` is of several: the one with most of the module's name.

@@ -18,7 +18,7 @@ def test_a_failure_is_shown_with_the_end_of_what_pip_printed(
     pip.write_text(f"#!/bin/sh\necho ERROR: no space left\necho Collecting attrs\nexit {code}\n")
     pip.chmod(0o755)
     # As before anything is installed.
-    python = Program((sys.executable, "-S", "-m", "aksgpu.pip_progress"), ROOT)
+    python = Program((sys.executable, "-S", "-m", "aksgpu.pip_progress"), ROOT / "tools")
     ended = python.attempt(str(pip), "install")
     assert ended.code == code
     assert "Making .venv: 0 s, Collecting attrs\n" in ended.err

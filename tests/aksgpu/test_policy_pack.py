@@ -32,7 +32,7 @@ rules = [rule.name for rule in made[0]["policies"]]
 about = {{name: value for name, value in made[0].items() if isinstance(value, str)}}
 print(json.dumps({{**about, "rules": rules, "files": ours}}))
 """
-ROOMS = ("aks_preview", "aksgpu", "catalogue", "components", "engine", "policies", "settings")
+ROOMS = ("aks_preview", "aksgpu", "aks_catalogue", "components", "engine", "policies", "settings")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: P
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     manifest = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
     assert manifest["version"] == project["version"]
-    for name in ("venv", "catalogue/__pycache__"):
+    for name in ("venv", "aks_catalogue/__pycache__"):
         (pack / name).mkdir()
         (pack / name / "file").touch()
     subprocess.run(["git", "init", "--quiet"], cwd=pack, check=True)  # noqa: S607
@@ -80,7 +80,7 @@ def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: P
     assert not [file for file in files if file.startswith("venv") or "__pycache__" in file]
     assert files >= {
         "PulumiPolicy.yaml", "__main__.py", "requirements.txt", "docs/policies.md",
-        "policies/rules/__init__.py", "catalogue/gpu_sizes.csv",
+        "policies/rules/__init__.py", "aks_catalogue/gpu_sizes.csv",
     }  # fmt: skip
 
 
@@ -105,10 +105,10 @@ def test_the_pack_uses_its_own_virtual_environment(pack: Path) -> None:
 def test_the_pack_is_rebuilt_around_its_virtual_environment(pack: Path) -> None:
     (pack / "venv").mkdir()
     (pack / "policies" / "gone.py").touch()
-    shutil.rmtree(pack / "catalogue")
+    shutil.rmtree(pack / "aks_catalogue")
 
     assemble(pack)
 
     assert (pack / "venv").exists()
     assert not (pack / "policies" / "gone.py").exists()
-    assert (pack / "catalogue" / "gpu_sizes.csv").exists()
+    assert (pack / "aks_catalogue" / "gpu_sizes.csv").exists()

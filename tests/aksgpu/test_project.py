@@ -12,8 +12,8 @@ from aksgpu.project import Project
 from aksgpu.rehearse import state
 from aksgpu.running import Program
 from aksgpu.stack_names import policies_file, stack_file, stack_of
-from engine import Engine
-from settings.stack_file import StackFileError
+from machine_setup import Engine
+from stack_settings.stack_file import StackFileError
 from tests.bench import ROOT
 
 REAL = {
@@ -49,8 +49,8 @@ def test_a_project_runs_the_same_program_with_other_plug_ins(project: Project) -
     assert (own["name"], own["config"]) == (REAL["name"], REAL["config"])
     assert {plugin["name"]: plugin["path"] for plugin in own["plugins"]["providers"]} == {
         "our-own": str(project.program / "own"),
-        "azure-native": str(ROOT / "rehearsal/offline_plug_ins/azure_native"),
-        "kubernetes": str(ROOT / "rehearsal/offline_plug_ins/kubernetes"),
+        "azure-native": str(ROOT / "tools/rehearsal/offline_plug_ins/azure_native"),
+        "kubernetes": str(ROOT / "tools/rehearsal/offline_plug_ins/kubernetes"),
     }
 
 

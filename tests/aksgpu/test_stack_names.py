@@ -10,8 +10,8 @@ from aksgpu.allowances import Allowance, of_label
 from aksgpu.ci import stacks
 from aksgpu.project import Project
 from aksgpu.stack_names import policies_file, short_name, stack_file, stack_of, stacks_in
-from settings import stack_file as stack_files
-from settings.yaml_text import to_yaml
+from stack_settings import stack_file as stack_files
+from stack_settings.yaml_text import to_yaml
 
 NAMES = st.from_regex(r"[a-zA-Z0-9_.-]{1,100}", fullmatch=True)
 

@@ -1,4 +1,4 @@
-"""`python -m acceptance`: the article both ways, and what came of them."""
+"""`python -m tests.article`: the article both ways, and what came of them."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from aksgpu.entry import enter
 
 
 def _article() -> Callable[[], object]:
-    from acceptance.article import command  # noqa: PLC0415 (it takes a while)
+    from tests.article.article import command  # noqa: PLC0415 (it takes a while)
 
     return command
 

@@ -9,23 +9,23 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from acceptance import by_hand, by_program
-from acceptance.arm_view import Request
-from acceptance.azure_cli import ensure_azure_cli
-from acceptance.comparison import compare
-from acceptance.explanations import EXPLANATIONS
-from acceptance.proofs_in_azure import TIME_SCALE
-from acceptance.report import Report, RowResult
-from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from acceptance.steps import Finding, go
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_root
 from aksgpu.report import ReportConsole, exit_code_of, print_json
-from engine import ensure_engine, ensure_kubernetes
-from engine.cache import Say, sole_use
-from engine.progress import to_stderr
+from machine_setup import ensure_engine, ensure_kubernetes
+from machine_setup.cache import Say, sole_use
+from machine_setup.progress import to_stderr
 from rehearsal.cloud import Cloud, remove, removed_afterwards
 from rehearsal.cloud import start as start_cloud
+from tests.article import by_hand, by_program
+from tests.article.arm_view import Request
+from tests.article.azure_cli import ensure_azure_cli
+from tests.article.comparison import compare
+from tests.article.explanations import EXPLANATIONS
+from tests.article.proofs_in_azure import TIME_SCALE
+from tests.article.report import Report, RowResult
+from tests.article.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
+from tests.article.steps import Finding, go
 
 _NEVER = Finding("not ok", "no step shows it")
 # Wide enough that no table row is broken into lines.

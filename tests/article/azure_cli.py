@@ -5,10 +5,10 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from acceptance.commands import Runner
 from aksgpu.running import ProgramError
-from engine.cache import Say, sole_use, user_cache
-from engine.progress import to_stderr
+from machine_setup.cache import Say, sole_use, user_cache
+from machine_setup.progress import to_stderr
+from tests.article.commands import Runner
 
 LOCK = Path(__file__).with_name("azure-cli.txt")
 VERSION = "2.91.0"

@@ -5,15 +5,15 @@ import shlex
 import shutil
 from pathlib import Path
 
-from acceptance import names
-from acceptance.arm_view import Azure
-from acceptance.commands import Runner, wait_until
-from acceptance.kubectl import Kubectl, gpus, kubectl_environment
-from acceptance.steps import Step, Way
-from catalogue.device_plugin import CONFLICT_CONDITION
-from engine.cache import Say
-from kube.objects import is_true
+from aks_catalogue.device_plugin import CONFLICT_CONDITION
+from kube_client.objects import is_true
+from machine_setup.cache import Say
 from rehearsal.cloud import Cloud
+from tests.article import names
+from tests.article.arm_view import Azure
+from tests.article.commands import Runner, wait_until
+from tests.article.kubectl import Kubectl, gpus, kubectl_environment
+from tests.article.steps import Step, Way
 
 ENDED = ("Failed", "Succeeded")
 ONE_NODE = f"--node-vm-size {names.SIZE} --node-count 1"

@@ -9,18 +9,19 @@ from typing import Any
 
 import yaml
 
-from acceptance import names
-from acceptance.arm_view import Azure
-from acceptance.by_hand import run_without_driver
-from acceptance.commands import Runner
-from acceptance.kubectl import Kubectl
-from acceptance.steps import Step, Way
 from aksgpu.rehearsal_stage import PROGRAM, Stage
 from aksgpu.running import ProgramError
 from aksgpu.stack_names import policies_file, stack_file
-from engine.cache import Say
-from settings import PROJECT
+from machine_setup.cache import Say
+from stack_settings import PROJECT
+from tests.article import names
+from tests.article.arm_view import Azure
+from tests.article.by_hand import run_without_driver
+from tests.article.commands import Runner
+from tests.article.kubectl import Kubectl
+from tests.article.steps import Step, Way
 
+_FOLDER = Path(__file__).resolve().parent
 STACK = "article"
 NEW_STACK = "article-new-cluster"
 REFUSED_STACK = "article-refused"
@@ -55,8 +56,8 @@ WITHOUT_JOB: Mapping[str, Any] = {"sampleJob": {"enabled": False}}
 
 def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
     """Copies the article's stack file and its policy configuration into the rehearsal's project."""
-    stage.project.write_stack(STACK)
-    shutil.copy(policies_file(PROGRAM, STACK), stage.project.folder)
+    stage.project.write_stack(STACK, stack_file(_FOLDER, STACK).read_text(encoding="utf-8"))
+    shutil.copy(policies_file(_FOLDER, STACK), stage.project.folder)
     path = os.pathsep.join([str(kubernetes), stage.exports()["PATH"]])
     environment = {**stage.exports(), "PATH": path}
     return Way(Azure(stage.cloud), Runner(stage.project.folder, environment, say))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aksgpu.running import Ended, Program, ProgramError
-from engine.cache import Say
-from engine.progress import Progress
+from machine_setup.cache import Say
+from machine_setup.progress import Progress
 
 POLL_SECONDS = 0.05
 # Longer than any command of the article; an installation over a slow network may take that long.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from acceptance.arm_view import Request
+from tests.article.arm_view import Request
 
 _SUBSCRIPTION = re.compile(r"^/subscriptions/[^/]+", re.IGNORECASE)
 _GROUP = re.compile(r"/resourcegroups/[^/]+", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """Why `az` and this program send different values: every difference that is expected."""
 
-from acceptance.comparison import ANYTHING, NOT_SENT, Explanation
+from tests.article.comparison import ANYTHING, NOT_SENT, Explanation
 
 _CLIENT = "each client describes itself; Azure ignores it"
 _CONNECTION = "it belongs to one connection or request; Azure ignores it"

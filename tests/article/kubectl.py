@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acceptance.commands import Runner
-from catalogue.device_plugin import GPU
+from aks_catalogue.device_plugin import GPU
+from tests.article.commands import Runner
 
 Json = Any
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from acceptance import names
-from acceptance.arm_view import Request
-from acceptance.kubectl import Kubectl, gpus
-from acceptance.steps import NotShownError, Way, require
 from rehearsal.arm.resources.registrations import FEATURE_SECONDS
+from tests.article import names
+from tests.article.arm_view import Request
+from tests.article.kubectl import Kubectl, gpus
+from tests.article.steps import NotShownError, Way, require
 
 # Operations take this fraction of their time in Azure.
 TIME_SCALE = 0.2

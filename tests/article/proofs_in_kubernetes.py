@@ -6,14 +6,14 @@ from typing import Any
 
 import yaml
 
-from acceptance import names
-from acceptance.kubectl import Kubectl, gpus
-from acceptance.steps import NotShownError, Proof, Way, require
-from catalogue.device_plugin import CONFLICT_CONDITION, GPU
-from catalogue.images import CUDA_MISMATCH
-from catalogue.kubernetes import LOWEST
-from catalogue.sizes import find
-from kube.objects import is_true
+from aks_catalogue.device_plugin import CONFLICT_CONDITION, GPU
+from aks_catalogue.images import CUDA_MISMATCH
+from aks_catalogue.kubernetes import LOWEST
+from aks_catalogue.sizes import find
+from kube_client.objects import is_true
+from tests.article import names
+from tests.article.kubectl import Kubectl, gpus
+from tests.article.steps import NotShownError, Proof, Way, require
 
 Json = Any
 

@@ -9,10 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from acceptance.comparison import NOT_SENT, Comparison, Item, Thing
-from acceptance.steps import Finding
 from aksgpu.outcome import Cause
 from aksgpu.report import ReportTable, print_result, table
+from tests.article.comparison import NOT_SENT, Comparison, Item, Thing
+from tests.article.steps import Finding
 
 _COLOURS = {"ok": "green", "note": "cyan", "not ok": "bold red"}
 _UNEXPLAINED = "NOT EXPLAINED"

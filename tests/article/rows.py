@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from acceptance import proofs_in_azure as azure
-from acceptance import proofs_in_kubernetes as kubernetes
-from acceptance.report import RowResult
-from acceptance.steps import Finding, Proof
+from tests.article import proofs_in_azure as azure
+from tests.article import proofs_in_kubernetes as kubernetes
+from tests.article.report import RowResult
+from tests.article.steps import Finding, Proof
 
 
 @dataclass(frozen=True)

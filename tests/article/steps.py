@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from acceptance.arm_view import Azure
-from acceptance.commands import Runner
-from acceptance.kubectl import Kubectl
 from aksgpu.running import ProgramError
+from tests.article.arm_view import Azure
+from tests.article.commands import Runner
+from tests.article.kubectl import Kubectl
 
 Result = Literal["ok", "not ok", "note"]
 

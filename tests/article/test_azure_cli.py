@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from acceptance import azure_cli
-from acceptance.azure_cli import AzureCliUnavailableError, ensure_azure_cli
+from tests.article import azure_cli
+from tests.article.azure_cli import AzureCliUnavailableError, ensure_azure_cli
 
 # Stands for Python: makes an environment whose own Python fails, as pip does without an index.
 PYTHON = """#!/bin/sh

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from acceptance import commands
-from acceptance.commands import Runner, wait_until
 from aksgpu.running import ProgramError
+from tests.article import commands
+from tests.article.commands import Runner, wait_until
 
 
 @pytest.fixture

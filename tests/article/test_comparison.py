@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acceptance.arm_view import Request
-from acceptance.comparison import ANYTHING, NOT_SENT, Comparison, Explanation, Item, compare
-from acceptance.explanations import EXPLANATIONS
+from tests.article.arm_view import Request
+from tests.article.comparison import ANYTHING, NOT_SENT, Comparison, Explanation, Item, compare
+from tests.article.explanations import EXPLANATIONS
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 HAND, PROGRAM = "/subscriptions/1111", "/subscriptions/2222"

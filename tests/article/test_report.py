@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from acceptance.arm_view import Request
-from acceptance.comparison import NOT_SENT, Comparison, Explanation, compare
-from acceptance.report import Report, RowResult
-from acceptance.steps import Finding
 from aksgpu.report import as_json
+from tests.article.arm_view import Request
+from tests.article.comparison import NOT_SENT, Comparison, Explanation, compare
+from tests.article.report import Report, RowResult
+from tests.article.steps import Finding
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 OK, NOTE = Finding("ok", "seen with kubectl"), Finding("note", "see the docs")

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 import yaml
 
-from acceptance import by_hand, names
-from acceptance.arm_view import Azure
-from acceptance.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
-from acceptance.commands import Runner
-from acceptance.proofs_in_kubernetes import missing
-from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from acceptance.steps import NotShownError, Proof, Step, Way, go, require
 from aksgpu.running import ProgramError
 from rehearsal.cloud import Cloud
+from tests.article import by_hand, names
+from tests.article.arm_view import Azure
+from tests.article.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
+from tests.article.commands import Runner
+from tests.article.proofs_in_kubernetes import missing
+from tests.article.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
+from tests.article.steps import NotShownError, Proof, Step, Way, go, require
 from tests.bench import ROOT
 
 
@@ -120,7 +120,7 @@ def test_the_manifests_have_the_articles_values() -> None:
 
 
 def test_the_variants_use_only_keys_of_the_articles_stack_file() -> None:
-    config = yaml.safe_load((ROOT / "Pulumi.article.yaml").read_text())
+    config = yaml.safe_load((ROOT / "tests" / "article" / "Pulumi.article.yaml").read_text())
     known = {key.removeprefix("aks-gpu:") for key in config["config"]}
 
     assert {*NEW_CLUSTER, *WITHOUT_JOB} <= known

@@ -13,7 +13,7 @@ import pytest
 
 from azure_proof import comparing, removal
 from azure_proof.steps import EXTRA, STEPS, TAG
-from engine import ensure_kubernetes
+from machine_setup import ensure_kubernetes
 from rehearsal import cloud as rehearsals
 from rehearsal.cloud import Cloud
 from rehearsal.files import read_json
@@ -70,7 +70,7 @@ def command(what: str, folder: Path, *options: str) -> list[str]:
 def run(what: str, folder: Path, *options: str) -> tuple[int, str]:
     ended = subprocess.run(
         command(what, folder, *options),
-        cwd=ROOT,
+        cwd=ROOT / "tools",
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -83,7 +83,7 @@ def run(what: str, folder: Path, *options: str) -> tuple[int, str]:
 def kill_after(step: str, folder: Path, *options: str) -> None:
     """Starts a proof, and kills it as soon as it has done a step."""
     begin = command("prove", folder, *options)
-    process = subprocess.Popen(begin, cwd=ROOT, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(begin, cwd=ROOT / "tools", stderr=subprocess.DEVNULL)
     try:
         until(lambda: step in done(folder), f"the step {step} is done")
     finally:
@@ -170,7 +170,7 @@ def test_at_its_deadline_everything_is_removed_whatever_becomes_of_the_proof(
 
     # In a process of its own: which certificates are trusted is decided once in a process.
     subprocess.run(
-        [sys.executable, "-c", AT_ONCE, tmp_path], cwd=ROOT, check=True, timeout=PATIENCE
+        [sys.executable, "-c", AT_ONCE, tmp_path], cwd=ROOT / "tools", check=True, timeout=PATIENCE
     )
 
     assert group(azure, "of-the-proof") == 404

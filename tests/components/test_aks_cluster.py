@@ -4,7 +4,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from catalogue import aks_properties
+from aks_catalogue import aks_properties
 from components import (
     AksCluster,
     AksClusterArgs,

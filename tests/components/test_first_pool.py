@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from catalogue import aks_properties
+from aks_catalogue import aks_properties
 from components.first_pool import _require_same_pool
 
 POOL: dict[str, Any] = {"name": "system", "count": 3, "vmSize": "Standard_D4ds_v5"}

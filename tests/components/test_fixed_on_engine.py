@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catalogue import aks_properties
+from aks_catalogue import aks_properties
 from tests.bench import Bench
 from tests.names import unique
 from tests.rehearsal.conftest import Azure
@@ -103,7 +103,7 @@ CLUSTER_ROWS = aks_properties.CLUSTER.fixed.keys() | {"resourceGroupName", "reso
 PROGRAM = """
 import pulumi
 from pulumi_azure_native import containerservice as aks, resources
-from catalogue import aks_properties
+from aks_catalogue import aks_properties
 from components import GpuNodePool, GpuNodePoolArgs
 
 name = {name!r}
@@ -228,7 +228,7 @@ def test_order_and_values_from_a_refresh_replace_nothing(bench: Bench) -> None:
 CLUSTERS = """
 import pulumi
 from pulumi_azure_native import containerservice as aks, resources
-from catalogue import aks_properties
+from aks_catalogue import aks_properties
 from components import AksCluster, AksClusterArgs, NetworkArgs, SystemPoolArgs
 
 groups = {{

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue import aks_properties
+from aks_catalogue import aks_properties
 from components import GpuNodePool, hooks
 from components.live_pools import has, is_replaced
 from tests.components.test_gpu_node_pool import ARGS

@@ -5,7 +5,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from catalogue import gpu_operator
+from aks_catalogue import gpu_operator
 from components import (
     GpuNodePool,
     GpuNodePoolArgs,

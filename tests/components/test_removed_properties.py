@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from catalogue import aks_properties
-from catalogue.shapes import at
+from aks_catalogue import aks_properties
+from aks_catalogue.shapes import at
 from components import (
     AksCluster,
     AksClusterArgs,

@@ -9,7 +9,7 @@ import pulumi
 import pytest
 from pulumi.runtime import config as runtime_config
 
-from catalogue import aks_properties, rotation
+from aks_catalogue import aks_properties, rotation
 from components import GpuNodePool, NvidiaDevicePlugin, NvidiaDevicePluginArgs, PluginPoolArgs
 from components.arguments import ArgumentsError
 from components.rotation import RotationError, rotation_hooks

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import ensure_engine
+from machine_setup import ensure_engine
 from tests.bench import ROOT
 
 NAMES = ("azure-native", "kubernetes")

@@ -14,7 +14,7 @@ from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table
 from tests.request_log import RequestLog
 
 TABLE = read_table(Path(__file__).with_name("azure_native.yaml"))
-PLUGIN = Plugin("azure-native", "rehearsal/offline_plug_ins/azure_native")
+PLUGIN = Plugin("azure-native", "tools/rehearsal/offline_plug_ins/azure_native")
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,9 @@ def kubeconfig(server: str, ca: str = AUTHORITY, **_: Any) -> str:
 
 
 def plugin(config: str) -> Plugin:
-    return Plugin("kubernetes", "rehearsal/offline_plug_ins/kubernetes", {"kubeconfig": config})
+    return Plugin(
+        "kubernetes", "tools/rehearsal/offline_plug_ins/kubernetes", {"kubeconfig": config}
+    )
 
 
 @pytest.fixture(scope="module")

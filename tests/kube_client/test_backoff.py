@@ -2,7 +2,7 @@
 
 import pytest
 
-from kube.backoff import Backoff
+from kube_client.backoff import Backoff
 
 
 def test_pauses_double_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:

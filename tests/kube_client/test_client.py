@@ -9,8 +9,8 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from kubernetes.aio.client import ApiClient, Configuration
 
-from kube.client import APPLY, ApiError, Client, NoAnswerError
-from kube.mirror import Mirror
+from kube_client.client import APPLY, ApiError, Client, NoAnswerError
+from kube_client.mirror import Mirror
 
 LIST = "/api/v1/nodes"
 NODE = {"metadata": {"uid": "u", "name": "n", "resourceVersion": "7"}}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kube.kubeconfig import Files, KubeconfigError, choose, connect, parse, read, written
+from kube_client.kubeconfig import Files, KubeconfigError, choose, connect, parse, read, written
 
 
 def config(server: str = "https://one", **more: Any) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kube import login
-from kube.login import LoginError, signed_in
+from kube_client import login
+from kube_client.login import LoginError, signed_in
 
 SECRET = "c2VjcmV0LWtleQ"
 CREDENTIAL = {"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential"}

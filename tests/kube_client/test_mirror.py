@@ -10,10 +10,10 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kube import mirror
-from kube.client import ApiError, Client
-from kube.mirror import Mirror
-from tests.kube.test_client import LIST, run
+from kube_client import mirror
+from kube_client.client import ApiError, Client
+from kube_client.mirror import Mirror
+from tests.kube_client.test_client import LIST, run
 
 Objects = dict[str, dict[str, Any]]
 PASSING = (408, 410, 429, 500, 502, 503, 504)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kubernetes.aio import config as aio_config
 
-from kube.kubeconfig import KubeconfigError, choose, connect, parse, read
+from kube_client.kubeconfig import KubeconfigError, choose, connect, parse, read
 
 SECRET = "c2VjcmV0LWtleQ"
 

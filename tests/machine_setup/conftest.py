@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from engine import Engine, ensure_engine
+from machine_setup import Engine, ensure_engine
 from tests.waiting import PATIENCE
 
 

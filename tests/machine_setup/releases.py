@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from engine import download, pins
-from engine.pins import SITES, VERSIONS, Pin
+from machine_setup import download, pins
+from machine_setup.pins import SITES, VERSIONS, Pin
 
 SCRIPT = b"#!/bin/sh\n"
 

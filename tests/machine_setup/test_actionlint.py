@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine.from_source.programs import WORKFLOWS
-from engine.versions import ACTIONLINT
+from machine_setup.from_source.programs import WORKFLOWS
+from machine_setup.versions import ACTIONLINT
 from tests.bench import ROOT
 from tests.go import NEEDS_GO
 
@@ -24,7 +24,7 @@ jobs:
 
 def lint(*files: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "engine.from_source.actionlint", *files],
+        [sys.executable, "-m", "machine_setup.from_source.actionlint", *files],
         cwd=ROOT,
         capture_output=True,
         text=True,

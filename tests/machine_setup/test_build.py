@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.from_source.build import ModuleFile, Target, build
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.from_source.build import ModuleFile, Target, build
 from tests.go import NEEDS_GO
 from tests.waiting import PATIENCE, until
 
@@ -41,7 +41,7 @@ import sys
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from engine.from_source.build import Target, build
+from machine_setup.from_source.build import Target, build
 source, store = map(Path, sys.argv[1:])
 build(source, [Target("hello", ".", "1")], store, lambda line: print(line, flush=True))
 """

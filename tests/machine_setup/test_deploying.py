@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.cache import machine
-from engine.deploying import deployment_tools
-from engine.errors import EngineUnavailableError
-from engine.pins import Pin
-from engine.versions import KUBELOGIN, PROVIDERS, PULUMI
-from tests.engine.releases import SCRIPT, Site, archive, served
+from machine_setup.cache import machine
+from machine_setup.deploying import deployment_tools
+from machine_setup.errors import EngineUnavailableError
+from machine_setup.pins import Pin
+from machine_setup.versions import KUBELOGIN, PROVIDERS, PULUMI
+from tests.machine_setup.releases import SCRIPT, Site, archive, served
 
 # Notes how it was called, as a pulumi that installs plug-ins.
 PULUMI_STAND_IN = b'#!/bin/sh\necho "$@" >> "${0%/*}/called"\n'
@@ -77,7 +77,7 @@ def test_a_provider_without_a_digest_is_told_and_one_with_it_is_checked(
     site.files["v1/azure-native.tar.gz"] = b"something else"
     for file in pulumi.parent.glob("downloads/*native*"):
         file.unlink()
-    with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
+    with pytest.raises(EngineUnavailableError, match=r"does not match tools/.*pins\.csv"):
         deployment_tools(messages.append)
 
 
@@ -105,9 +105,9 @@ def test_the_command_prints_folders_for_path(site: Site) -> None:
     """Its output is what a job appends to GITHUB_PATH: nothing else may be in it."""
     site.write([*site.pins(), *map(unread, PROVIDERS)])
     look = (
-        "import pathlib, runpy, sys; from engine import pins; "
+        "import pathlib, runpy, sys; from machine_setup import pins; "
         f"pins.TABLE = pathlib.Path({str(site.table)!r}); "
-        "sys.argv[1:] = ['deploying']; runpy.run_module('engine', run_name='__main__')"
+        "sys.argv[1:] = ['deploying']; runpy.run_module('machine_setup', run_name='__main__')"
     )
     ended = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     pulumi, kubelogin = map(Path, ended.stdout.splitlines())

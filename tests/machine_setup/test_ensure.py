@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, EngineUnavailableError, ensure_engine
-from engine.cache import engine_cache
-from engine.pins import SITES
-from engine.versions import LOWEST_PULUMI, PULUMI
+from machine_setup import Engine, EngineUnavailableError, ensure_engine
+from machine_setup.cache import engine_cache
+from machine_setup.pins import SITES
+from machine_setup.versions import LOWEST_PULUMI, PULUMI
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine import ensure
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.from_source.programs import CHARTS, Programs
-from engine.versions import HELM
+from machine_setup import ensure
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.from_source.programs import CHARTS, Programs
+from machine_setup.versions import HELM
 
 
 def test_go_mod_names_the_version() -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from engine import EngineUnavailableError, ensure, ensure_kubernetes, releases
-from engine.errors import SourceUnavailableError
-from engine.from_source.programs import CONTROL_PLANE, Programs
-from engine.pins import SITES
-from engine.releases import fetch_released, released
-from engine.versions import ETCD, KUBERNETES, KWOK
-from tests.engine.releases import SCRIPT, Site, archive, served
+from machine_setup import EngineUnavailableError, ensure, ensure_kubernetes, releases
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.from_source.programs import CONTROL_PLANE, Programs
+from machine_setup.pins import SITES
+from machine_setup.releases import fetch_released, released
+from machine_setup.versions import ETCD, KUBERNETES, KWOK
+from tests.machine_setup.releases import SCRIPT, Site, archive, served
 from tests.waiting import PATIENCE
 
 OF_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")

@@ -17,7 +17,7 @@ from tests.processes import is_running
 from tests.waiting import until
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import Project
+    from tests.machine_setup.conftest import Project
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
-from engine.errors import SourceUnavailableError
-from engine.on_path import find_on_path
-from engine.versions import LOWEST_PULUMI
+from machine_setup import Engine
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.on_path import find_on_path
+from machine_setup.versions import LOWEST_PULUMI
 
 
 def add(folder: Path, name: str, prints: str = "") -> Path:

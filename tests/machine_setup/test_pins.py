@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import pins
-from engine.cache import machine, sole_use, user_cache
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
-from engine.progress import Progress, to_stderr
-from engine.versions import PROVIDERS
-from tests.engine.releases import Site, served
+from machine_setup import pins
+from machine_setup.cache import machine, sole_use, user_cache
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
+from machine_setup.progress import Progress, to_stderr
+from machine_setup.versions import PROVIDERS
+from tests.machine_setup.releases import Site, served
 
 CONTENT = bytes(range(256)) * 20
 
@@ -90,7 +90,7 @@ def test_a_checksum_from_a_mirror_is_not_used(
         f"{pin.path}.sha256": hashlib.sha256(other).hexdigest().encode(),
     }
 
-    with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
+    with pytest.raises(EngineUnavailableError, match=r"does not match tools/.*pins\.csv"):
         fetch(pin, downloads, messages.append)
 
     assert list(downloads.iterdir()) == []

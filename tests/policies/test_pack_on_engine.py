@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from catalogue.today import TODAY_VARIABLE
-from tests.bench import ROOT, Bench
+from aks_catalogue.today import TODAY_VARIABLE
+from tests.bench import ROOT, STACKS, Bench
 from tests.names import unique
 from tests.readme_commands import clone
 from tests.waiting import PATIENCE
@@ -312,11 +312,11 @@ def test_a_kubeconfig_in_clear_becomes_a_secret(bench: Bench) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["dev", "prod", "article"])
+@pytest.mark.parametrize("name", STACKS)
 def test_the_stacks_of_this_program_have_no_finding(bench: Bench, name: str) -> None:
     """They had advisory ones for ever, as the program could not do what the pack asked for."""
     bench.write_example(name)
-    file = ROOT / f"Pulumi.{name}.policies.json"
+    file = STACKS[name] / f"Pulumi.{name}.policies.json"
     lowered = json.loads(file.read_text()) if file.exists() else {}
     disabled = [rule for rule, output in lowered.items() if "disabled" in str(output)]
     # The bench calls all of its stacks `test`.

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalogue.scheduling import UNKNOWN, Unknown, selects
+from aks_catalogue.scheduling import UNKNOWN, Unknown, selects
 from policies.certainty import Certainty
 from policies.scheduling import chosen
 from tests.policies.gpu_stacks import asks, required

@@ -12,7 +12,7 @@ from azure.identity.aio import (
     ManagedIdentityCredential,
 )
 
-from catalogue.azure_settings import SETTINGS
+from aks_catalogue.azure_settings import SETTINGS
 from provider_kit import azure_cloud as clouds
 from provider_kit.azure_cloud import PUBLIC_CLOUD, assertion, azure_cloud, azure_credential
 from provider_kit.configuration import Configuration

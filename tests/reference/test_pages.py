@@ -6,8 +6,8 @@ import pytest
 
 from components.package.docstrings import MissingDocstringError, described
 from reference.pages import FOLDER, PAGES
-from settings.model import Settings
-from settings.pools import GpuPool
+from stack_settings.model import Settings
+from stack_settings.pools import GpuPool
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from settings.model import Settings
-from settings.pools import GpuPool
-from settings.reading import SettingsError, load
-from settings.section import Section
+from stack_settings.model import Settings
+from stack_settings.pools import GpuPool
+from stack_settings.reading import SettingsError, load
+from stack_settings.section import Section
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 anything = st.recursive(

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import components as c
-from settings import model
-from settings.section import SECTIONS, Section
+from stack_settings import model
+from stack_settings.section import SECTIONS, Section
 
 
 @pytest.mark.parametrize(("kind", "section"), SECTIONS.items())

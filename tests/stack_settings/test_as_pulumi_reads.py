@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from engine import Engine
-from settings.stack_file import StackFile, StackFileError, as_engine_config, parse
-from settings.yaml_text import to_yaml
+from machine_setup import Engine
+from stack_settings.stack_file import StackFile, StackFileError, as_engine_config, parse
+from stack_settings.yaml_text import to_yaml
 
 # Values by how Pulumi's engine was seen to read them.
 SCALARS = {

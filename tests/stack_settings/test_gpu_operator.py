@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from settings.reading import SettingsError, load
+from stack_settings.reading import SettingsError, load
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 A100 = {"name": "parts", "vmSize": "Standard_NC24ads_A100_v4", "migProfile": "MIG1g"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from settings.project_file import read_project
-from settings.stack_file import parse
+from stack_settings.project_file import read_project
+from stack_settings.stack_file import parse
 
 
 def written(folder: Path, text: str) -> Any:

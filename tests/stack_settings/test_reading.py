@@ -7,12 +7,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue import clusters, resource_groups
-from catalogue.nodes import DRIVERS
-from catalogue.sizes import AS_OF, find
-from catalogue.today import TODAY_VARIABLE
-from settings.model import Cluster, Settings
-from settings.reading import SettingsError, load
+from aks_catalogue import clusters, resource_groups
+from aks_catalogue.nodes import DRIVERS
+from aks_catalogue.sizes import AS_OF, find
+from aks_catalogue.today import TODAY_VARIABLE
+from stack_settings.model import Cluster, Settings
+from stack_settings.reading import SettingsError, load
 from tests.bench import ROOT
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}

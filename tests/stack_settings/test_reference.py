@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from settings.model import Settings
+from stack_settings.model import Settings
 
 PROJECT = Path(__file__).parent.parent.parent / "Pulumi.yaml"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from settings.model import Settings
-from settings.reading import SettingsError, load
-from settings.secrets import KEPT, MASK, Secrets, is_kept
-from settings.section import Section
+from stack_settings.model import Settings
+from stack_settings.reading import SettingsError, load
+from stack_settings.secrets import KEPT, MASK, Secrets, is_kept
+from stack_settings.section import Section
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 # A legal value of each setting that can be a secret, with what is secret of it.

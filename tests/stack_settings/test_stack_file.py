@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from catalogue.mistakes import Mistake
-from settings.reading import load
-from settings.stack_file import (
+from aks_catalogue.mistakes import Mistake
+from stack_settings.reading import load
+from stack_settings.stack_file import (
     EscEnvironmentError,
     NoStackFileError,
     StackFile,
@@ -16,7 +16,7 @@ from settings.stack_file import (
     read,
     stack_file_of,
 )
-from settings.yaml_text import Place
+from stack_settings.yaml_text import Place
 
 TEXT = """# A comment.
 encryptionsalt: gpu

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-_PROJECT = Path(__file__).resolve().parent.parent
+_PROJECT = Path(__file__).resolve().parents[2]
 # What the code of a folder imports, by the folder.
 NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "policies": ("pulumi-policy",),
-        "aks_preview": (
+        "plugins/aks_preview": (
             "aiohttp",
             "azure-core",
             "azure-identity",

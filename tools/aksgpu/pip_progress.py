@@ -1,6 +1,6 @@
 """Runs pip, and shows the last line of its output instead of all of it.
 
-    python3 -m aksgpu.pip_progress .venv/bin/pip install -r requirements-dev.txt
+    python3 -m aksgpu.pip_progress .venv/bin/pip install -r tools/requirements-dev.txt
 
 The standard library only: it runs before anything is installed.
 """

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
-_PROJECT = Path(__file__).resolve().parent.parent
-_PACKAGES = ("policies", "catalogue")
+_PROJECT = Path(__file__).resolve().parents[2]
+_PACKAGES = ("policies", "aks_catalogue")
 _PAGES = (Path("docs", "policies.md"), Path("docs", "reference", "rules.md"))
 _REQUIREMENTS = "requirements.txt"
 # `pulumi policy publish` leaves out what Git would.

@@ -17,28 +17,26 @@ from typing import Any
 
 from filelock import FileLock
 
+from aks_catalogue import azure_settings
 from aksgpu.stack_key import StackKey
 from aksgpu.stack_names import policies_file, short_name, stack_file, stacks_in
-from catalogue import azure_settings
 from rehearsal.files import write_whole
-from settings.project_file import read_project
-from settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
-from settings.stack_file import read as read_stack_file
-from settings.yaml_text import NoYamlError, decoded, read_yaml, to_yaml
+from rehearsal.offline_plug_ins import FOLDER as OFFLINE_PLUG_INS
+from stack_settings.project_file import read_project
+from stack_settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
+from stack_settings.stack_file import read as read_stack_file
+from stack_settings.yaml_text import NoYamlError, decoded, read_yaml, to_yaml
 
 # The offline plug-ins, by the plug-in that each replaces. Our own plug-ins are not replaced.
-_OFFLINE: Mapping[str, str] = MappingProxyType(
+_OFFLINE: Mapping[str, Path] = MappingProxyType(
     {
-        "azure-native": "rehearsal/offline_plug_ins/azure_native",
-        "kubernetes": "rehearsal/offline_plug_ins/kubernetes",
+        "azure-native": OFFLINE_PLUG_INS / "azure_native",
+        "kubernetes": OFFLINE_PLUG_INS / "kubernetes",
     }
 )
 
 # A rehearsal has its own subscription and identity: settings of these providers do not apply.
 _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
-
-# The checkout with the offline plug-ins, whatever program is rehearsed.
-_CHECKOUT = Path(__file__).resolve().parent.parent
 
 # The keys of a stack file about encryption; a rehearsal does not have the real stack's key.
 _KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
@@ -51,7 +49,7 @@ class Project:
     program: Path
     home: Path
     # By the plug-ins that they replace, with their folders; none on Azure itself.
-    offline: Mapping[str, str] = field(default_factory=lambda: _OFFLINE)
+    offline: Mapping[str, Path] = field(default_factory=lambda: _OFFLINE)
 
     @property
     def folder(self) -> Path:
@@ -190,7 +188,7 @@ class Project:
             raise StackFileError(
                 f"{self.program / 'Pulumi.yaml'}: each of plugins.providers needs a name and a path"
             ) from None
-        paths |= {name: _CHECKOUT / path for name, path in self.offline.items()}
+        paths |= self.offline
         venv = self.program / ".venv"
         return {
             "main": os.path.relpath(self.main, self.folder),

@@ -10,13 +10,13 @@ from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
 from aksgpu.running import Program
 from aksgpu.stack_names import mistake_in_name
-from engine import Engine, ensure_engine, ensure_kubernetes, helm_place
-from engine.cache import Say
+from machine_setup import Engine, ensure_engine, ensure_kubernetes, helm_place
+from machine_setup.cache import Say
 from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
 from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 
-PROGRAM = Path(__file__).resolve().parent.parent
+PROGRAM = Path(__file__).resolve().parents[2]
 
 
 def rehearsal_root() -> Path:

@@ -20,10 +20,10 @@ from rich.text import Text
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, listed, verdict
 from aksgpu.running import ProgramError, terminated_as_interrupted
 from aksgpu.visible import visible
-from engine import EngineUnavailableError
+from machine_setup import EngineUnavailableError
 from rehearsal.cloud import CloudError
-from settings.stack_file import EscEnvironmentError, NoStackFileError, StackFileError
-from settings.yaml_text import LocatedMistake
+from stack_settings.stack_file import EscEnvironmentError, NoStackFileError, StackFileError
+from stack_settings.yaml_text import LocatedMistake
 
 _WITHOUT_END, _USUAL_WIDTH = 100_000, 80
 _COMMAND = re.compile(r"`([^`]*)`")

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aks_catalogue.sizes import gpu_sizes
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.preflight import preflight
 from aksgpu.preflight.access import Access
 from aksgpu.preflight.preflight import Preflight
 from azure_proof.stack import POOL, STACK, as_config
-from catalogue.sizes import gpu_sizes
-from engine.cache import Say
-from settings.reading import load
-from settings.stack_file import as_engine_config
+from machine_setup.cache import Say
+from stack_settings.reading import load
+from stack_settings.stack_file import as_engine_config
 
 # Regions with many GPU sizes, in the order in which they are asked.
 REGIONS = ("eastus", "eastus2", "southcentralus", "westus3", "westeurope", "swedencentral")

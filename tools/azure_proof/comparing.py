@@ -18,8 +18,8 @@ from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.report import print_result, table
 from aksgpu.running import Program
 from azure_proof.choice import Choice
-from engine import ensure_kubernetes
-from engine.progress import Progress, to_stderr
+from machine_setup import ensure_kubernetes
+from machine_setup.progress import Progress, to_stderr
 from rehearsal.cloud import removed_afterwards
 from rehearsal.cloud import start as start_cloud
 
@@ -64,7 +64,9 @@ def replay(azure: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         cloud.offer({"limits": [limit]})
         path = os.pathsep.join([str(kubernetes), cloud.on_path(os.environ["PATH"])])
         prices = {PRICE_LIST_VARIABLE: f"{cloud.url}/api/retail/prices"}
-        program = Program(command, PROGRAM, {**cloud.environment(), **prices, "PATH": path})
+        program = Program(
+            command, PROGRAM / "tools", {**cloud.environment(), **prices, "PATH": path}
+        )
         ended = program.attempt(*chosen, *extra)
     evidence = folder / "evidence.json"
     if not evidence.exists():

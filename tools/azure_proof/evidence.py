@@ -17,10 +17,10 @@ from typing import Any
 
 from azure.mgmt.containerservice import models
 
+from aks_catalogue.aks_types import aks_types
+from aks_catalogue.sizes import cpu_sizes, gpu_sizes
 from aksgpu.running import READ_SECONDS, Program
 from azure_proof.azure import Exchange
-from catalogue.aks_types import aks_types
-from catalogue.sizes import cpu_sizes, gpu_sizes
 from rehearsal.files import write_whole
 
 MASKED = "masked"

@@ -15,6 +15,7 @@ from azure.core.exceptions import AzureError
 from rich.console import Console
 from rich.text import Text
 
+from aks_catalogue.today import today
 from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.preflight.asking import why
 from aksgpu.preflight.costs import Costs
@@ -28,11 +29,10 @@ from azure_proof.evidence import Mask, StepResult
 from azure_proof.removal import RECORD
 from azure_proof.stack import ProofStack, dev_settings
 from azure_proof.steps import NEEDED, STEPS, Proof, Step
-from catalogue.today import today
-from engine import Engine, ensure_engine
-from engine.progress import Progress, to_stderr
+from machine_setup import Engine, ensure_engine
+from machine_setup.progress import Progress, to_stderr
 from rehearsal.files import read_json, write_json
-from settings.pools import SystemPool
+from stack_settings.pools import SystemPool
 
 # A step that needs a new node takes a quarter of an hour; less is not enough for any.
 _LEAST_LEFT = timedelta(minutes=10)

@@ -21,7 +21,7 @@ from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.report import table
 from azure_proof.azure import Arm, signed_in
 from azure_proof.steps import TAG
-from engine.progress import to_stderr
+from machine_setup.progress import to_stderr
 from rehearsal.files import read_json
 
 RECORD = "record.json"
@@ -36,7 +36,7 @@ def start(folder: Path) -> None:
     with (folder / "removal.log").open("ab") as log:
         subprocess.Popen(
             command,
-            cwd=PROGRAM,
+            cwd=PROGRAM / "tools",
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -13,8 +13,8 @@ from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.review.automation import Place, create, run
 from aksgpu.running import Program
-from engine import Engine
-from settings import PROJECT
+from machine_setup import Engine
+from stack_settings import PROJECT
 
 # The stack, and its pool, which is that of dev.
 STACK, POOL = "azure-proof", "gpu"

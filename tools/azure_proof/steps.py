@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aks_catalogue import rotation
+from aks_catalogue.shapes import at
 from aksgpu.outcome import Cause, StoppedError
 from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.running import Ended, Program
 from azure_proof.azure import Arm
 from azure_proof.choice import Choice
 from azure_proof.stack import POOL, STACK, ProofStack, dev_settings
-from catalogue import rotation
-from catalogue.shapes import at
 from rehearsal.files import write_whole
-from settings.model import DevicePlugin
+from stack_settings.model import DevicePlugin
 
 TAG = "aks-gpu-azure-proof"
 HOLDER = "holds-a-node"

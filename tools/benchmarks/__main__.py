@@ -12,7 +12,7 @@ from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.report import as_json
 from aksgpu.running import terminated_as_interrupted
 from benchmarks import parallel, policies, preview
-from engine import ensure_engine
+from machine_setup import ensure_engine
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 

@@ -15,7 +15,7 @@ from threading import Event, Thread
 from rich.console import Console
 
 from benchmarks.project import MeasuredProject, Seconds
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 
 # The way and the number of pools, and the number of runs. AKS allows a cluster 100 pools,

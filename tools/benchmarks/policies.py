@@ -16,7 +16,7 @@ from rich.console import Console
 
 from aksgpu.rehearsal_stage import PROGRAM
 from benchmarks.project import MeasuredProject
-from engine import Engine
+from machine_setup import Engine
 from policies.rules import RULES
 from policies.sdk import Servicer, convert_once
 from rehearsal.cloud import Cloud

@@ -12,7 +12,7 @@ from aksgpu.report import ReportTable
 from aksgpu.report import table as wide_table
 from benchmarks.programs import WAYS, program
 from benchmarks.project import MeasuredProject
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 
 # AKS allows a cluster 100 pools.

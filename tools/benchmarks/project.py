@@ -9,7 +9,7 @@ import yaml
 
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 
 

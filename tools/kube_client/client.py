@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
-from catalogue.shapes import mapping
+from aks_catalogue.shapes import mapping
 
 if TYPE_CHECKING:
     from kubernetes.aio.client import ApiClient

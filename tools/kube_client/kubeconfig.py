@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from kube.login import LoginError, signed_in
+from kube_client.login import LoginError, signed_in
 
 if TYPE_CHECKING:
     from kubernetes.aio.client import ApiClient

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from kube.backoff import Backoff
-from kube.client import EXPIRED, REQUEST_TIMEOUT, TOO_MANY_REQUESTS, ApiError, Client, Json
+from kube_client.backoff import Backoff
+from kube_client.client import EXPIRED, REQUEST_TIMEOUT, TOO_MANY_REQUESTS, ApiError, Client, Json
 
 # How long to wait before the list is read anew: twice as long each time that brings nothing.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 3.2

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from catalogue.shapes import mapping, mappings, sequence
+from aks_catalogue.shapes import mapping, mappings, sequence
 
 
 def conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """The Pulumi engine and the Kubernetes binaries of this machine: found, downloaded or built."""
 
-from engine.ensure import (
+from machine_setup.ensure import (
     Engine,
     KubernetesBinaries,
     ensure_engine,
@@ -8,7 +8,7 @@ from engine.ensure import (
     ensure_kubernetes,
     helm_place,
 )
-from engine.errors import EngineUnavailableError
+from machine_setup.errors import EngineUnavailableError
 
 __all__ = [
     "Engine",

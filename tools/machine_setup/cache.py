@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from engine.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
 
 Say = Callable[[str], None]
 

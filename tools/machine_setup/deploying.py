@@ -6,11 +6,11 @@ Whatever the runner has on its PATH is not used.
 import subprocess
 from pathlib import Path
 
-from engine.cache import Say, engine_cache, machine, sole_use
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.pins import Pin, fetch, pin_of
-from engine.releases import fetch_released, released
-from engine.versions import PROVIDERS
+from machine_setup.cache import Say, engine_cache, machine, sole_use
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.pins import Pin, fetch, pin_of
+from machine_setup.releases import fetch_released, released
+from machine_setup.versions import PROVIDERS
 
 
 def deployment_tools(say: Say) -> list[Path]:
@@ -25,8 +25,8 @@ def deployment_tools(say: Say) -> list[Path]:
             _install(folders[0] / "pulumi", pin_of(name, machine()), cache, say)
     except SourceUnavailableError as reason:
         raise EngineUnavailableError(
-            f"A job with credentials runs what engine/pins.csv names, and no other: {reason}. "
-            "docs/set-up.md names the variables for a mirror."
+            "A job with credentials runs what tools/machine_setup/pins.csv names, and no other: "
+            f"{reason}. docs/set-up.md names the variables for a mirror."
         ) from reason
     return folders
 
@@ -41,8 +41,8 @@ def _install(pulumi: Path, pin: Pin, cache: Path, say: Say) -> None:
         command += ["--file", str(archive)]
     else:
         say(
-            f"::warning::engine/pins.csv has no digest for {pin.file}: this job runs it unchecked. "
-            "`make pins` fills it in (docs/set-up.md)."
+            f"::warning::tools/machine_setup/pins.csv has no digest for {pin.file}: this job runs "
+            "it unchecked. `make pins` fills it in (docs/set-up.md)."
         )
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:

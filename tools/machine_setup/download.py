@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.errors import SourceUnavailableError
-from engine.progress import Progress
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.progress import Progress
 
 # The timeout for connecting and for each piece, not for the whole download.
 _PATIENCE_SECONDS = 10

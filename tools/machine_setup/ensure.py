@@ -9,14 +9,14 @@ from typing import Literal
 
 from packaging.version import Version
 
-from engine.cache import Say, engine_cache, machine, user_cache
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.from_source.programs import CHARTS, CONTROL_PLANE, ENGINE, Programs
-from engine.on_path import find_on_path, version_of
-from engine.pins import SITES
-from engine.progress import to_stderr
-from engine.releases import fetch_released, released
-from engine.versions import GO, HELM, KUBERNETES, LOWEST_PULUMI, PULUMI
+from machine_setup.cache import Say, engine_cache, machine, user_cache
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.from_source.programs import CHARTS, CONTROL_PLANE, ENGINE, Programs
+from machine_setup.on_path import find_on_path, version_of
+from machine_setup.pins import SITES
+from machine_setup.progress import to_stderr
+from machine_setup.releases import fetch_released, released
+from machine_setup.versions import GO, HELM, KUBERNETES, LOWEST_PULUMI, PULUMI
 
 _INSTALL_GO = (
     f"- install Go {GO} or newer (https://go.dev/dl/), with a module proxy that it can reach"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from engine.errors import SourceUnavailableError
-from engine.versions import LOWEST_PULUMI
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.versions import LOWEST_PULUMI
 
 
 def find_on_path() -> tuple[Path, str]:

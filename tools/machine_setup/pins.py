@@ -1,6 +1,6 @@
 """The archives that may be downloaded: those in pins.csv, each checked by its digest.
 
-    python -m engine.pins
+    python -m machine_setup.pins
 
 updates the table to the versions in `versions.py`: it downloads each archive from its publisher,
 and compares it with the publisher's checksums, if there are any.
@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
-from engine.cache import Say, prune
-from engine.download import download
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.progress import Progress, to_stderr
-from engine.versions import ETCD, KUBELOGIN, KUBERNETES, KWOK, PROVIDERS, PULUMI
+from machine_setup.cache import Say, prune
+from machine_setup.download import download
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.progress import Progress, to_stderr
+from machine_setup.versions import ETCD, KUBELOGIN, KUBERNETES, KWOK, PROVIDERS, PULUMI
 
 TABLE = Path(__file__).with_name("pins.csv")
 
@@ -91,7 +91,9 @@ def pin_of(name: str, platform: str) -> Pin:
     for pin in pins(TABLE):
         if (pin.name, pin.version, pin.platform) == (name, VERSIONS[name], platform):
             return pin
-    raise SourceUnavailableError(f"engine/pins.csv has no {name} {VERSIONS[name]} for {platform}")
+    raise SourceUnavailableError(
+        f"tools/machine_setup/pins.csv has no {name} {VERSIONS[name]} for {platform}"
+    )
 
 
 def fetch(pin: Pin, folder: Path, say: Say) -> Path:
@@ -112,9 +114,9 @@ def fetch(pin: Pin, folder: Path, say: Say) -> Path:
     if actual != pin.digest:
         unchecked.unlink()
         raise EngineUnavailableError(
-            f"{pin.address} does not match engine/pins.csv: its digest is {actual}, expected "
-            f"{pin.digest}. The download was deleted. Try again later; if it persists, contact the "
-            "owner of that site."
+            f"{pin.address} does not match tools/machine_setup/pins.csv: its digest is {actual}, "
+            f"expected {pin.digest}. The download was deleted. Try again later; if it persists, "
+            "contact the owner of that site."
         )
     prune(folder)
     return unchecked.replace(file)
@@ -204,4 +206,4 @@ if __name__ == "__main__":
     try:
         renew(TABLE, to_stderr)
     except (SourceUnavailableError, EngineUnavailableError) as error:
-        sys.exit(f"engine/pins.csv was not changed: {error}")
+        sys.exit(f"tools/machine_setup/pins.csv was not changed: {error}")

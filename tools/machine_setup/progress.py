@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from engine.cache import Say
+from machine_setup.cache import Say
 
 # Without a terminal, such as in a build log, one line in this many seconds is enough.
 _SECONDS_BETWEEN_LINES = 15.0

@@ -8,9 +8,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO
 
-from engine.cache import Say, disk_is_full, machine, make_whole, used
-from engine.errors import SourceUnavailableError
-from engine.pins import VERSIONS, Pin, cached_path, fetch, pin_of
+from machine_setup.cache import Say, disk_is_full, machine, make_whole, used
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.pins import VERSIONS, Pin, cached_path, fetch, pin_of
 
 # What is taken out of each archive; `*` stands for what else is there. kwok is no archive.
 _MEMBERS: Mapping[str, tuple[str, ...]] = {

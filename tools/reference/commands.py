@@ -13,7 +13,7 @@ from reference.markdown import code, sections, table
 _EXIT_CODES = """\
 ## Exit codes
 
-Every command, and `python -m acceptance`, ends with one of these:
+Every command, and `python -m tests.article`, ends with one of these:
 
 | code | meaning |
 |---|---|

@@ -12,7 +12,7 @@ from components.package.docstrings import attributes, described, summary
 from components.package.kinds import kind_of
 from reference.markdown import Row, Tables, code, sections
 from reference.stack_file import anchor, is_argument, keys_of_arguments
-from settings.section import Section
+from stack_settings.section import Section
 
 _INTRODUCTION = """\
 The components build GPU node pools, and what belongs to them, in any Pulumi program in Python:

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from reference import aks_preview, commands, components, rules, stack_file, support
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
 PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
     {

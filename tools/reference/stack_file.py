@@ -10,8 +10,8 @@ from pydantic.fields import FieldInfo
 from components.package.docstrings import Attribute, attributes, described, summary
 from components.package.schema import in_properties
 from reference.markdown import Row, Tables, code, sections, table
-from settings.model import Settings
-from settings.section import Section
+from stack_settings.model import Settings
+from stack_settings.section import Section
 
 _INTRODUCTION = """\
 A stack file, `Pulumi.NAME.yaml`, describes a stack. Each key below begins with `aks-gpu:`; the file

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import groupby
 
-from catalogue import images, kubernetes, mig, retirement
-from catalogue.sizes import AS_OF, AZURE_LINUX_FAMILIES, FLOOR, GpuSize, gpu_sizes
-from engine.versions import LOWEST_PULUMI
+from aks_catalogue import images, kubernetes, mig, retirement
+from aks_catalogue.sizes import AS_OF, AZURE_LINUX_FAMILIES, FLOOR, GpuSize, gpu_sizes
+from machine_setup.versions import LOWEST_PULUMI
 from reference.markdown import code, sections, table
 
 _PLANS = {kubernetes.OFFICIAL: "standard", kubernetes.LONG_TERM: "long-term support"}

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from catalogue.today import TODAY_VARIABLE
+from aks_catalogue.today import TODAY_VARIABLE
 from rehearsal.arm.home import (
     DAMAGED,
     OVERVIEW,
@@ -132,7 +132,7 @@ class Cloud:
         """Writes offers.json: the sizes, quota and versions that the subscription lacks.
 
         It applies from the next request on; an empty script offers everything again. For the keys
-        see rehearsal/arm/offer_script.py.
+        see tools/rehearsal/arm/offer_script.py.
         """
         write_json(Home(self.home).offers, dict(script))
 

@@ -4,10 +4,18 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parent.parent
-# The packages that the server runs. The engine runs the offline plug-ins, not the server.
-_ROOMS = ("catalogue", "kube", "provider_kit", "rehearsal")
-_PLUG_INS = _ROOT / "rehearsal" / "offline_plug_ins"
+import aks_catalogue
+import kube_client
+import provider_kit
+
+_REHEARSAL = Path(__file__).resolve().parent
+# The packages that the server and the offline plug-ins run, wherever they are.
+ROOMS = (
+    Path(aks_catalogue.__file__).resolve().parent,
+    Path(kube_client.__file__).resolve().parent,
+    Path(provider_kit.__file__).resolve().parent,
+    _REHEARSAL,
+)
 _KINDS = {".csv", ".py", ".toml"}
 
 
@@ -15,9 +23,10 @@ _KINDS = {".csv", ".py", ".toml"}
 def fingerprint() -> str:
     """Returns a hash of the server's code and tables."""
     digest = hashlib.sha256()
-    for room in _ROOMS:
-        for path in sorted((_ROOT / room).rglob("*")):
-            if path.suffix in _KINDS and _PLUG_INS not in path.parent.parents:
-                digest.update(f"{path.relative_to(_ROOT)}\0".encode())
+    for room in ROOMS:
+        for path in sorted(room.rglob("*")):
+            # The engine runs the offline plug-ins, not the server.
+            if path.suffix in _KINDS and _REHEARSAL / "offline_plug_ins" not in path.parent.parents:
+                digest.update(f"{path.relative_to(room.parent)}\0".encode())
                 digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aksgpu.check.target import of_file
-from engine import KubernetesBinaries, ensure_kubernetes
+from machine_setup import KubernetesBinaries, ensure_kubernetes
 from tests.checked import Checked, checked
 from tests.names import unique
 from tests.rehearsal.control_planes.conftest import Body, Cluster, clouds_cluster, processes_of

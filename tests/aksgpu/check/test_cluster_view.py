@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.scheduling import Taint, unmet_affinity, unmet_selector, untolerated
 from aksgpu.check import cluster_view
-from catalogue.scheduling import Taint, unmet_affinity, unmet_selector, untolerated
 
 POOL = "kubernetes.azure.com/agentpool"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.sample_pod import sample_pod
+from aks_catalogue.scheduling import Taint
 from aksgpu.check.expected import Expected, expected, in_clear
-from catalogue.sample_pod import sample_pod
-from catalogue.scheduling import Taint
 
 RECORDED = Path(__file__).with_name("states")
 SIGNATURE = "4dabf18193072939515e22adb298388d"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.images import CUDA_MISMATCH
+from aks_catalogue.sample_pod import sample_pod
 from aksgpu.check.job import SampleJob
 from aksgpu.outcome import Cause, Finding
-from catalogue.images import CUDA_MISMATCH
-from catalogue.sample_pod import sample_pod
-from engine.progress import Progress
-from kube.client import NOT_FOUND, ApiError, Client
+from kube_client.client import NOT_FOUND, ApiError, Client
+from machine_setup.progress import Progress
 
 NO_GPU = "0/7 nodes are available: 1 Insufficient nvidia.com/gpu"
 NO_PLACE: dict[str, Any] = {

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from aks_catalogue.node_problems import PROBLEMS
+from aks_catalogue.scheduling import Spec, Taint
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Kubelet, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.judge import driver_state, judge, may_pass, plugin_state, result
 from aksgpu.outcome import Cause, Finding, verdict
-from catalogue.node_problems import PROBLEMS
-from catalogue.scheduling import Spec, Taint
 
 SKU = Taint("sku", "gpu", "NoSchedule")
 SPOT = Taint("spot", "", "NoExecute")

@@ -17,14 +17,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from aks_catalogue.shapes import mapping
 from aksgpu.check import api, report
 from aksgpu.check import examination as examination_module
 from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.expected import Expected, expected
 from aksgpu.check.target import Target
-from catalogue.shapes import mapping
-from engine.progress import Progress
-from kube.client import Client
+from kube_client.client import Client
+from machine_setup.progress import Progress
 
 NODES, PODS, SETS = "/api/v1/nodes", "/api/v1/pods", "/apis/apps/v1/daemonsets"
 NAMES = {NODES: "nodes", PODS: "pods", SETS: "DaemonSets"}

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from catalogue.sample_pod import sample_pod
-from engine import Engine
+from aks_catalogue.sample_pod import sample_pod
+from machine_setup import Engine
 from tests.aksgpu.check.conftest import TAINT, Site
 from tests.bench import Bench
 from tests.checked import checked_stack

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from aks_catalogue.sample_pod import sample_pod
+from aks_catalogue.scheduling import Taint
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.job import Place, place
-from catalogue.sample_pod import sample_pod
-from catalogue.scheduling import Taint
 
 SKU = Taint("sku", "gpu", "NoSchedule")
 NODE = Node(name="n0", pool="gpu", capacity=1, allocatable=1)

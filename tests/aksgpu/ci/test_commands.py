@@ -46,10 +46,10 @@ PYTHON = """#!/bin/sh
 echo "$@" >> "$TOLD"
 case "$2" in
     venv) cp "$0" .venv/bin/python; cp "$0" .venv/bin/pip ;;
-    engine) echo /pinned ;;
+    machine_setup) echo /pinned ;;
 esac
 """
-REVIEW = [sys.executable, "-S", "-m", "aksgpu.ci.review"]
+REVIEW = ["env", "PYTHONPATH=tools", sys.executable, "-S", "-m", "aksgpu.ci.review"]
 FORMATS = [
     "--markdown=build/report/review.md",
     "--json=build/report/review.json",
@@ -63,9 +63,9 @@ class Checkout:
         self.folder = folder
         self.summary = folder / "summary"
         shutil.copytree(ROOT / ".ci", folder / ".ci")
-        shutil.copytree(ROOT / "aksgpu" / "ci", folder / "aksgpu" / "ci")
+        shutil.copytree(ROOT / "tools" / "aksgpu" / "ci", folder / "tools" / "aksgpu" / "ci")
         for shared in ("allowances.py", "outcome.py", "running.py", "stack_names.py"):
-            shutil.copy(ROOT / "aksgpu" / shared, folder / "aksgpu")
+            shutil.copy(ROOT / "tools" / "aksgpu" / shared, folder / "tools" / "aksgpu")
         for command in (folder / ".venv" / "bin" / "aksgpu", folder / "bin" / "pulumi"):
             command.parent.mkdir(parents=True)
             command.write_text(STAND_IN.format(python=sys.executable))
@@ -270,7 +270,7 @@ def test_a_job_with_credentials_gets_only_what_is_pinned(checkout: Checkout) -> 
     assert calls[0] == "-m venv .venv"
     assert calls[1].startswith("install ")
     assert calls[1].endswith("--require-hashes --only-binary :all: -r requirements.txt")
-    assert calls[2:] == ["-m engine deploying"]
+    assert calls[2:] == ["-m machine_setup deploying"]
     assert path.read_text() == "before\n/pinned\n"
 
 
@@ -286,6 +286,6 @@ def test_preflight_ends_as_the_command_does(checkout: Checkout) -> None:
 @pytest.mark.parametrize("module", ["azure", "plan", "review", "stacks"])
 def test_modules_that_run_without_an_installation_need_none(module: str) -> None:
     # No `site`: the standard library and this checkout, as on a runner.
-    look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.ci.{module}"
+    look = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r}); import aksgpu.ci.{module}"
 
     subprocess.run([sys.executable, "-I", "-S", "-c", look], check=True)

@@ -13,8 +13,8 @@ from aksgpu.preflight.facts import Facts, OfferedSize
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.rows import Row
 from rehearsal import cloud
-from settings.model import Settings
-from settings.reading import load
+from stack_settings.model import Settings
+from stack_settings.reading import load
 from tests.faults import Faults
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, FAST, Azure, new_cluster, wait_until_made

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.sizes import FLOOR, gpu_sizes, is_below
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.sizes import nearest
-from catalogue.sizes import FLOOR, gpu_sizes, is_below
 from tests.aksgpu.preflight.conftest import offered
 
 EVERY_GPU = [offered(size.name, vcpus=size.vcpus) for size in gpu_sizes().values()]

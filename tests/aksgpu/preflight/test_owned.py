@@ -6,7 +6,7 @@ import pytest
 
 from aksgpu.preflight.owned import by_state, by_state_here
 from aksgpu.running import Program
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.names import unique

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.today import today
 from aksgpu.outcome import Cause
 from aksgpu.preflight import costs, requirements
 from aksgpu.preflight.access import Access
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
-from catalogue.today import today
 from tests.aksgpu.preflight.conftest import T4, Place, facts_with, stack_of, the
 
 SIZE = T4["vmSize"]

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.rotation import LABEL
 from aksgpu.outcome import Cause
 from aksgpu.preflight import quota, requirements
 from aksgpu.preflight.facts import Quota, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
-from catalogue.rotation import LABEL
-from settings.reading import SettingsError
+from stack_settings.reading import SettingsError
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, offered, stack_of, the
 
 FAMILY = "Standard NCASv3_T4 Family"

@@ -8,8 +8,8 @@ import yaml
 
 from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight.stack_file import StackConfiguration, placeholders, read
-from settings.stack_file import NoStackFileError, StackFile, StackFileError
-from tests.bench import ROOT
+from stack_settings.stack_file import NoStackFileError, StackFile, StackFileError
+from tests.bench import ROOT, STACKS
 
 
 def written(folder: Path, content: Any, project: Any = None) -> StackConfiguration:
@@ -28,9 +28,9 @@ def mistakes(folder: Path, content: Any) -> list[str]:
     return list(map(str, findings))
 
 
-@pytest.mark.parametrize("stack", ["dev", "prod", "article"])
+@pytest.mark.parametrize("stack", STACKS)
 def test_the_stack_files_of_this_repository_are_valid(stack: str) -> None:
-    stack_file = read(ROOT, stack)
+    stack_file = read(STACKS[stack], stack)
     assert stack_file.settings.gpu_pools
     assert bool(stack_file.warnings) == (stack == "article")
 

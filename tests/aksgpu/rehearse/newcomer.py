@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from engine import ensure_kubernetes
+from machine_setup import ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import AKSGPU

@@ -11,8 +11,8 @@ import pytest
 from aksgpu import rehearsal_stage
 from aksgpu.rehearse import shell
 from aksgpu.rehearse.shell import kubeconfig_of
-from kube.client import Client
-from kube.kubeconfig import choose, connect, read
+from kube_client.client import Client
+from kube_client.kubeconfig import choose, connect, read
 from tests.checkout import Checkout
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]

@@ -14,7 +14,7 @@ import pytest
 from aksgpu.rehearsal_stage import rehearsal_home
 from aksgpu.rehearse import down, governing, stacks
 from aksgpu.report import ReportConsole, exit_code_of
-from engine import EngineUnavailableError
+from machine_setup import EngineUnavailableError
 from rehearsal import cloud
 from rehearsal.arm.home import Home
 from rehearsal.cloud import Cloud, CloudError

@@ -8,7 +8,7 @@ import pytest
 
 from aksgpu.rehearse import inventory
 from aksgpu.rehearse.state import State
-from kube.kubeconfig import parse
+from kube_client.kubeconfig import parse
 from rehearsal.cloud import Cloud
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"

@@ -15,7 +15,7 @@ from aksgpu.rehearsal_stage import Stage
 from aksgpu.rehearse import command, shell
 from aksgpu.rehearse.command import print_environment, rehearse
 from aksgpu.stack_names import mistake_in_name
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 
 # What a shell has before, of what it is given: with all that a shell would take for its own.

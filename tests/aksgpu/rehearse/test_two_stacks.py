@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.cache import user_cache
+from machine_setup.cache import user_cache
 from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.processes import command_lines
 from tests.waiting import PATIENCE

@@ -15,7 +15,7 @@ from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.updating import EventLog
 from aksgpu.review.preview_result import PreviewResult
 from aksgpu.running import Program
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 
 URN = "urn:pulumi:dev::aks-gpu::"

@@ -10,7 +10,7 @@ from pulumi.automation.errors import create_command_error
 from aksgpu.outcome import StoppedError
 from aksgpu.review import automation
 from aksgpu.running import Program
-from engine import Engine
+from machine_setup import Engine
 
 
 def test_a_stack_that_cannot_be_created_is_told(

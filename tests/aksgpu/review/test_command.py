@@ -17,7 +17,7 @@ from aksgpu.review import command, reviewing
 from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions
-from engine import EngineUnavailableError
+from machine_setup import EngineUnavailableError
 from tests.aksgpu.review.reviews import review as made
 from tests.aksgpu.review.reviews import whole_stack
 

@@ -11,8 +11,8 @@ from aksgpu.review import reviewing
 from aksgpu.review.git import content_at
 from aksgpu.review.model import StackReview
 from aksgpu.review.reviewing import ReviewOptions
-from engine import Engine
-from settings.stack_file import StackFileError
+from machine_setup import Engine
+from stack_settings.stack_file import StackFileError
 from tests.aksgpu.review.pull_request import git
 
 MANDATORY = {"host-encryption": "mandatory"}

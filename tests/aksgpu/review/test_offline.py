@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from aksgpu.outcome import Cause
-from engine.cache import sole_use
+from machine_setup.cache import sole_use
 from rehearsal import cloud
 from tests.aksgpu.review.make_example import FORMATS, KEPT, TERMINAL, make_example
 from tests.aksgpu.review.pull_request import STACK, git, make_pull_request, run_review
@@ -82,7 +82,7 @@ def own_program(folder: Path, stack: str, **config: Any) -> Path:
     """The program itself, with a stack file of the test's own."""
     folder.mkdir()
     real = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
-    real["plugins"]["providers"][0]["path"] = str(ROOT / "aks_preview")
+    real["plugins"]["providers"][0]["path"] = str(ROOT / "plugins" / "aks_preview")
     (folder / "Pulumi.yaml").write_text(yaml.safe_dump(real | {"main": str(ROOT)}))
     settings = {f"aks-gpu:{key}": value for key, value in config.items()}
     (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump({"config": settings}))

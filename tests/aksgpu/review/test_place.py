@@ -12,7 +12,7 @@ from aksgpu.rehearsal_stage import Stage
 from aksgpu.review import offline
 from aksgpu.review.automation import Place
 from aksgpu.review.model import StackReview
-from engine import Engine, EngineUnavailableError
+from machine_setup import Engine, EngineUnavailableError
 from rehearsal.cloud import Cloud
 from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 from tests.bench import ROOT

@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from components.package import schema
-from engine.cache import Say, machine, user_cache
-from engine.from_source.build import Target, build, hash_of
-from engine.progress import to_stderr
+from machine_setup.cache import Say, machine, user_cache
+from machine_setup.from_source.build import Target, build, hash_of
+from machine_setup.progress import to_stderr
 
 SOURCE = Path(__file__).resolve().parent / "go"
 _MODULES = (SOURCE / "go.mod", SOURCE / "go.sum")

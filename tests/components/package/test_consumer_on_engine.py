@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from aks_preview.configuration import PACKAGE, VERSION
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.github import HOST, REPOSITORY, github
@@ -33,7 +33,7 @@ class GpuNodePool(pulumi.ComponentResource):
 
 GpuNodePool("train", {inputs!r})
 """
-PACKAGES = {"aks-gpu": "components", PACKAGE: "aks_preview"}
+PACKAGES = {"aks-gpu": "components", PACKAGE: "plugins/aks_preview"}
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Consumer(Bench):
 
     def environment_of(self, folder: str) -> Path:
         """The environment that the engine makes for a plug-in that it has downloaded."""
-        name = f"{HOST}_{REPOSITORY.replace('/', '_')}.git_{folder}"
+        name = f"{HOST}_{REPOSITORY.replace('/', '_')}.git_{folder.replace('/', '_')}"
         return self.folder / "pulumi-home" / "plugins" / f"resource-{name}-v{VERSION}" / ".venv"
 
 
@@ -107,19 +107,19 @@ def test_the_engine_downloads_the_plug_ins(consumer: Consumer) -> None:
     }
     schemas = {"aks-gpu": consumer.schema("components")}
     source = schemas["aks-gpu"]["pluginDownloadURL"]
-    assert not consumer.environment_of("aks_preview").exists()
+    assert not consumer.environment_of("plugins/aks_preview").exists()
 
     consumer.up(PROGRAM.format(version=VERSION, source=source, inputs=inputs))
 
     (put,) = consumer.requests("PUT", f"{cluster}/agentPools/train")
     assert "X-Team" in put["headers"]
     assert consumer.changes() == {}
-    schemas[PACKAGE] = consumer.schema("aks_preview")
+    schemas[PACKAGE] = consumer.schema("plugins/aks_preview")
     for package, folder in PACKAGES.items():
         assert (consumer.environment_of(folder) / "bin" / "python").exists()
         schema = schemas[package]
         assert (schema["name"], schema["version"]) == (package, VERSION)
         assert schema["pluginDownloadURL"] == f"git://{HOST}/{REPOSITORY}/{folder}"
-    [packages] = consumer.environment_of("aks_preview").glob("lib/*/site-packages")
+    [packages] = consumer.environment_of("plugins/aks_preview").glob("lib/*/site-packages")
     assert all((packages / name).exists() for name in ("azure", "pulumi"))
     assert not (packages / "pulumi_azure_native").exists()

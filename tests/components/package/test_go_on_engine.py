@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from engine import Engine
-from engine.versions import PULUMI
+from machine_setup import Engine
+from machine_setup.versions import PULUMI
 from rehearsal.cloud import Cloud
 from tests.cluster_bench import ClusterBench
 from tests.components.package.go_program import SOURCE, ensure_go_program

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from catalogue import gpu_operator
+from aks_catalogue import gpu_operator
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.gpu_operator_coherent import gpu_operator_coherent
 from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.retirement import has_passed
-from catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes, is_below
+from aks_catalogue.retirement import has_passed
+from aks_catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes, is_below
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_size_unknown import gpu_size_unknown
 from tests.policies.policy_harness import Resource, findings, mention

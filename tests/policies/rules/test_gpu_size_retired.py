@@ -1,8 +1,8 @@
 import pytest
 
-from catalogue.retirement import has_passed
-from catalogue.sizes import gpu_sizes
-from catalogue.today import TODAY_VARIABLE
+from aks_catalogue.retirement import has_passed
+from aks_catalogue.sizes import gpu_sizes
+from aks_catalogue.today import TODAY_VARIABLE
 from policies.rules.gpu_size_retired import gpu_size_retired
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import AGENT_POOL, CPU, changed, pool_cases

@@ -2,7 +2,7 @@ import pytest
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS
+from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import CLUSTER, CPU, pool_cases

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
-from catalogue.sizes import GpuSize, gpu_sizes
+from aks_catalogue.sizes import GpuSize, gpu_sizes
 from policies import gpu_nodes
 from policies.rules.device_plugin_tolerates_pools import (
     device_plugin_tolerates_pools,

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from catalogue.aks_types import aks_types
+from aks_catalogue.aks_types import aks_types
 
 TEXTS = st.sampled_from(
     [

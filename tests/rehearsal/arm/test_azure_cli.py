@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
-from acceptance.azure_cli import ensure_azure_cli
-from acceptance.by_hand import sign_in
-from acceptance.steps import Way
 from aksgpu.running import ProgramError
-from engine import ensure_kubernetes
+from machine_setup import ensure_kubernetes
 from rehearsal import cloud
+from tests.article.azure_cli import ensure_azure_cli
+from tests.article.by_hand import sign_in
+from tests.article.steps import Way
 from tests.faults import Faults
 from tests.waiting import until
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.aks_types import aks_types
+from aks_catalogue.aks_types import aks_types
 from rehearsal.arm import errors
 from rehearsal.arm.aks import types
 from rehearsal.arm.home import Home

@@ -56,8 +56,8 @@ The rehearsal's server does what AKS and Azure Resource Manager did in recording
 pages say. This page lists the rest. The tables in `tests/rehearsal/arm/coverage/` have every row,
 with its source, its test and its reason.
 
-Refusals stand in `rehearsal/arm/aks/refusals.toml`, each with its source. Half of them have words
-of this project, since those of AKS are not on record. What has no source is not refused.
+Refusals stand in `tools/rehearsal/arm/aks/refusals.toml`, each with its source. Half of them have
+words of this project, since those of AKS are not on record. What has no source is not refused.
 """
 
 

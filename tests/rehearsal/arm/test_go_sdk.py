@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cache import engine_cache
-from engine.from_source.build import Target, build
+from machine_setup.cache import engine_cache
+from machine_setup.from_source.build import Target, build
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.faults import Faults

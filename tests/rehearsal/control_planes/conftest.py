@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine import KubernetesBinaries, ensure_kubernetes
+from machine_setup import KubernetesBinaries, ensure_kubernetes
 from rehearsal import cloud
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
 from tests.waiting import PATIENCE, until

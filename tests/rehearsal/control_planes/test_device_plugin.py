@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from catalogue.device_plugin import NEWEST, OF_2018, Version, version_of
-from catalogue.mig import Slices
+from aks_catalogue.device_plugin import NEWEST, OF_2018, Version, version_of
+from aks_catalogue.mig import Slices
 from rehearsal.control_planes.device_plugin import Outcome, outcome, refused_request
 from rehearsal.control_planes.gpus import Hardware
 

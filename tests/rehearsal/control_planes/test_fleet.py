@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kube.client import ApiError, NoAnswerError
+from kube_client.client import ApiError, NoAnswerError
 from rehearsal.control_planes import fleet
 from rehearsal.control_planes.control_plane import ControlPlaneError
 from rehearsal.control_planes.desired_state import DesiredCluster, Era

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.device_plugin import CONFLICT_CONDITION
-from catalogue.mig import Slices
+from aks_catalogue.device_plugin import CONFLICT_CONDITION
+from aks_catalogue.mig import Slices
 from rehearsal.control_planes import gpus
 from rehearsal.control_planes.desired_state import DesiredPool
 from rehearsal.control_planes.gpus import Hardware

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kube.objects import is_true
+from kube_client.objects import is_true
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.rehearsal.control_planes.conftest import (
     JOB,

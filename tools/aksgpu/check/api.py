@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager, contextmanager
 from types import MappingProxyType
 
 from aksgpu.outcome import Cause, Finding, stopped
-from kube.client import FORBIDDEN, UNAUTHORIZED, ApiError, Client, NoAnswerError
-from kube.kubeconfig import Kubeconfig, KubeconfigError, SignInError, choose, connect
+from kube_client.client import FORBIDDEN, UNAUTHORIZED, ApiError, Client, NoAnswerError
+from kube_client.kubeconfig import Kubeconfig, KubeconfigError, SignInError, choose, connect
 
 
 @asynccontextmanager

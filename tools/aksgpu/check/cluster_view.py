@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from catalogue import quantities, sizes
-from catalogue.device_plugin import GPU, MIG_PREFIX, is_plugin
-from catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART
-from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
-from catalogue.scheduling import Spec, Taint, affinity_terms
-from catalogue.shapes import at, mapping, mappings, sequence
-from kube.objects import conditions
+from aks_catalogue import quantities, sizes
+from aks_catalogue.device_plugin import GPU, MIG_PREFIX, is_plugin
+from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART
+from aks_catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
+from aks_catalogue.scheduling import Spec, Taint, affinity_terms
+from aks_catalogue.shapes import at, mapping, mappings, sequence
+from kube_client.objects import conditions
 
 Json = Mapping[str, Any]
 

@@ -15,9 +15,9 @@ from aksgpu.outcome import INTERRUPTION, Cause, Finding, stopped
 from aksgpu.rehearsal_stage import pulumi_in, rehearsal_home, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from aksgpu.running import Program
-from engine import ensure_engine
-from engine.cache import Say
-from engine.progress import Progress, to_stderr
+from machine_setup import ensure_engine
+from machine_setup.cache import Say
+from machine_setup.progress import Progress, to_stderr
 
 
 def check(stack: str, kubeconfig: Path | None, options: CheckOptions, *, rehearsal: bool) -> int:

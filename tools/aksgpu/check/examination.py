@@ -11,8 +11,8 @@ from aksgpu.check.expected import Expected
 from aksgpu.check.job import SampleJob, place
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
-from engine.progress import Progress
-from kube.client import ApiError, Client
+from kube_client.client import ApiError, Client
+from machine_setup.progress import Progress
 
 _POLL_SECONDS = 0.5
 _PLUGIN_LOG_LINES = "50"

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from catalogue import sizes
-from catalogue.device_plugin import is_plugin
-from catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
-from catalogue.gpu_resources import gpu_resource
-from catalogue.headers import SPECIALIZED_IMAGE
-from catalogue.nodes import (
+from aks_catalogue import sizes
+from aks_catalogue.device_plugin import is_plugin
+from aks_catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
+from aks_catalogue.gpu_resources import gpu_resource
+from aks_catalogue.headers import SPECIALIZED_IMAGE
+from aks_catalogue.nodes import (
     ACCELERATOR_LABEL,
     DRIVERS,
     INLINE_POOLS,
@@ -22,10 +22,10 @@ from catalogue.nodes import (
     has_been_read,
     has_managed_gpus,
 )
-from catalogue.sample_pod import sample_pod
-from catalogue.scheduling import UNKNOWN, Taint, Unknown
-from catalogue.secrecy import SIGNATURE
-from catalogue.shapes import at, mapping, mappings, sequence
+from aks_catalogue.sample_pod import sample_pod
+from aks_catalogue.scheduling import UNKNOWN, Taint, Unknown
+from aks_catalogue.secrecy import SIGNATURE
+from aks_catalogue.shapes import at, mapping, mappings, sequence
 
 Json = Mapping[str, Any]
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from aks_catalogue.images import CUDA_MISMATCH
+from aks_catalogue.sample_pod import sample_pod
+from aks_catalogue.shapes import at
 from aksgpu.check import reach
 from aksgpu.check.api import refused
 from aksgpu.check.cluster_view import ClusterView, Node, trouble, unplaced
 from aksgpu.check.expected import Expected
 from aksgpu.check.judge import TRANSIENT_TAINTS
 from aksgpu.outcome import Cause, Finding, StoppedError, stopped
-from catalogue.images import CUDA_MISMATCH
-from catalogue.sample_pod import sample_pod
-from catalogue.shapes import at
-from engine.progress import Progress
-from kube.client import FORBIDDEN, NOT_FOUND, ApiError, Client
+from kube_client.client import FORBIDDEN, NOT_FOUND, ApiError, Client
+from machine_setup.progress import Progress
 
 Json = Mapping[str, Any]
 

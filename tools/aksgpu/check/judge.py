@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from aks_catalogue.device_plugin import CONFLICT_CONDITION
+from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
+from aks_catalogue.kubernetes import is_newer_release
+from aks_catalogue.node_problems import XID_ADVICE, node_problem
+from aks_catalogue.nodes import DCGM_LABEL
 from aksgpu.check import reach
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.plugin_logs import no_driver_line
 from aksgpu.outcome import Cause, Finding, listed
-from catalogue.device_plugin import CONFLICT_CONDITION
-from catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
-from catalogue.kubernetes import is_newer_release
-from catalogue.node_problems import XID_ADVICE, node_problem
-from catalogue.nodes import DCGM_LABEL
 
 # These can go away on a cluster that is just starting.
 _TRANSIENT = (

@@ -3,11 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node
-from aksgpu.check.expected import Expected, Pool
-from aksgpu.outcome import Cause
-from catalogue.nodes import DCGM_LABEL
-from catalogue.scheduling import (
+from aks_catalogue.nodes import DCGM_LABEL
+from aks_catalogue.scheduling import (
     LabelOf,
     Taint,
     Unknown,
@@ -15,6 +12,9 @@ from catalogue.scheduling import (
     unmet_selector,
     untolerated,
 )
+from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node
+from aksgpu.check.expected import Expected, Pool
+from aksgpu.outcome import Cause
 
 # The GPU stacks whose nodes come with a plugin.
 OWN_PLUGIN = ("specialized-image", "managed")

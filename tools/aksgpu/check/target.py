@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aks_catalogue.shapes import at, mapping, mappings, sequence
 from aksgpu.check.api import kubeconfig_required
 from aksgpu.check.expected import Expected, expected, in_clear
 from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, rehearsal_home
 from aksgpu.running import READ_SECONDS, Program, ProgramError
-from catalogue.shapes import at, mapping, mappings, sequence
-from kube.kubeconfig import Kubeconfig, parse, read
+from kube_client.kubeconfig import Kubeconfig, parse, read
 
 
 @dataclass(frozen=True, kw_only=True)

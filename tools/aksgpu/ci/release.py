@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aksgpu.outcome import AGAINST
 
-_PROJECT = Path(__file__).resolve().parents[2]
+_PROJECT = Path(__file__).resolve().parents[3]
 _CHANGES = "CHANGELOG.md"
 _VERSION = r"(\d+\.\d+\.\d+)(?![\w.+-])"
 # Where the version is: each file, and what is before it.
@@ -19,7 +19,7 @@ _PLACES = (
     (_CHANGES, r"^## "),
     ("pyproject.toml", r'^version = "'),
     ("policies/PulumiPolicy.yaml", r"^version: "),
-    ("aks_preview/configuration.py", r'^VERSION: Final = "'),
+    ("plugins/aks_preview/configuration.py", r'^VERSION: Final = "'),
     ("components/schema.json", r'^  "version": "'),
     ("templates/go/Pulumi.yaml", r"^    version: "),
     ("templates/python/requirements.txt", r"^aks-gpu @ \S+@v"),

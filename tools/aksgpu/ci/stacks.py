@@ -25,21 +25,14 @@ from aksgpu.stack_names import links_in, stack_of, stacks_in
 TOUCHES_NONE = (
     ".ci/",
     ".github/",
-    "acceptance/",
-    "aksgpu/",
-    "azure_proof/",
-    "benchmarks/",
     "docs/",
-    "engine/",
     "examples/",
-    "reference/",
-    "rehearsal/",
     "templates/",
     "tests/",
+    "tools/",
     ".gitignore",
     "LICENSE",
     "Makefile",
-    "requirements-dev.txt",
 )
 # The folder of the stack files in Pulumi.yaml. The standard library cannot read YAML, so it must be
 # on one line. Older projects have `config: FOLDER`.

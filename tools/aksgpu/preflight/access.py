@@ -19,10 +19,10 @@ from azure.core.pipeline.policies import (
 )
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 
+from aks_catalogue.today import today
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.outcome import AZURE, REHEARSAL
 from aksgpu.preflight.price_list import Client, price_list_url
-from catalogue.today import today
 from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential, trusting
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError

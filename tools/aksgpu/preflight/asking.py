@@ -16,16 +16,16 @@ from azure.core.exceptions import (
 )
 from azure.core.rest import HttpRequest
 
+from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, requirements
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, ReservationGroup, Unanswered
 from aksgpu.preflight.pages import MALFORMED, pages
-from catalogue.regions import plain
-from engine.cache import Say
+from machine_setup.cache import Say
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
-from settings.model import Settings
+from stack_settings.model import Settings
 
 # Returns the ids of the resources in a stack's state; None if the state cannot be read.
 Owned = Callable[[], frozenset[str] | None]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from aks_catalogue.clusters import PLACEHOLDER
 from aksgpu.outcome import INTERRUPTION, REHEARSAL, Cause, Finding
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import Access, of_rehearsal
@@ -16,8 +17,7 @@ from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackConfiguration
 from aksgpu.rehearsal_stage import PROGRAM, Stage, require_name, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
-from catalogue.clusters import PLACEHOLDER
-from engine.progress import Progress, to_stderr
+from machine_setup.progress import Progress, to_stderr
 
 # Runs the policy pack for a stack on the rehearsal cloud.
 RunRules = Callable[[Stage, str], list[Row]]

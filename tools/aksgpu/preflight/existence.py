@@ -6,7 +6,7 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from settings.model import Settings
+from stack_settings.model import Settings
 
 
 def judge(settings: Settings, pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:

@@ -4,7 +4,7 @@ import asyncio
 
 from aksgpu.preflight.access import connected, of_rehearsal
 from rehearsal.cloud import Cloud
-from settings.model import Settings
+from stack_settings.model import Settings
 
 
 def provide_group(cloud: Cloud, settings: Settings) -> None:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from aks_catalogue import rotation
+from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL
+from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
-from catalogue import rotation
-from catalogue.kubernetes import LONG_TERM, OFFICIAL
-from catalogue.regions import plain
 
 if TYPE_CHECKING:
     from azure.mgmt.compute.models import CapacityReservation, Usage

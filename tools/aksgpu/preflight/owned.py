@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from aksgpu.running import READ_SECONDS, Program, ProgramError
-from engine.errors import SourceUnavailableError
-from engine.on_path import find_on_path
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.on_path import find_on_path
 
 # What Pulumi says of a stack that does not exist.
 NO_STACK = "no stack named"

@@ -26,9 +26,9 @@ from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from engine.cache import Say
+from machine_setup.cache import Say
 from provider_kit.serving import ProviderError
-from settings.model import Settings
+from stack_settings.model import Settings
 
 
 @dataclass

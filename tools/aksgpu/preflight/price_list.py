@@ -14,9 +14,9 @@ from azure.core import AsyncPipelineClient
 from azure.core.exceptions import AzureError
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
+from aks_catalogue.today import today
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.pages import MALFORMED, pages
-from catalogue.today import today
 from provider_kit.errors import explained
 
 _AZURE_PRICES = "https://prices.azure.com/api/retail/prices"

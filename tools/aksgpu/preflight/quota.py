@@ -4,11 +4,11 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingPool, Facts, OfferedSize, Quota, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from catalogue.regions import plain
 
 _REGION, _SPOT = "cores", "lowPriorityCores"
 _WHERE = "https://aka.ms/prodquotaincrease"

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from types import MappingProxyType
 
+from aks_catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
+from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
 from aksgpu.preflight import requirements
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
-from catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
-from catalogue.regions import plain
-from settings.model import Settings
+from stack_settings.model import Settings
 
 _REGISTERED = "Registered"
 # The setting with which the stack registers a feature.

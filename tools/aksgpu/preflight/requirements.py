@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue import rotation
-from catalogue.headers import CUSTOM_FEATURES
-from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
-from catalogue.nodes import (
+from aks_catalogue import rotation
+from aks_catalogue.headers import CUSTOM_FEATURES
+from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
+from aks_catalogue.nodes import (
     DRIVERS,
     ENCRYPTION_AT_HOST_FEATURE,
     ENCRYPTION_AT_HOST_NAMESPACE,
@@ -15,10 +15,10 @@ from catalogue.nodes import (
     MANAGED_GPU_NAMESPACE,
     surge_nodes,
 )
-from catalogue.regions import plain
-from catalogue.valid_pools import OPERATOR
-from settings.model import Settings
-from settings.pools import GpuPool, SystemNodePool, SystemPool
+from aks_catalogue.regions import plain
+from aks_catalogue.valid_pools import OPERATOR
+from stack_settings.model import Settings
+from stack_settings.pools import GpuPool, SystemNodePool, SystemPool
 
 # AKS, and the providers of the machines and networks that AKS creates in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, ReservationGroup, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from catalogue.regions import plain
-from settings.model import Settings
+from stack_settings.model import Settings
 
 _SYSTEM_ASSIGNED = (
     "the cluster has a system-assigned identity, with which AKS cannot use reservations"

@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from aks_catalogue import retirement
+from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
+from aks_catalogue.regions import plain
+from aks_catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from catalogue import retirement
-from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
-from catalogue.regions import plain
-from catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
 
 # What Azure's reason codes of a restriction mean, and what to do.
 _REFUSALS = {

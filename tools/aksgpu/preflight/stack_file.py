@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aks_catalogue.clusters import PLACEHOLDER
+from aks_catalogue.mistakes import Mistake, property_path
 from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.project import stack_files
 from aksgpu.report import findings_of_mistakes
 from aksgpu.stack_names import stack_file, stack_of
-from catalogue.clusters import PLACEHOLDER
-from catalogue.mistakes import Mistake, property_path
 from provider_kit.configuration import Configuration
-from settings import PROJECT
-from settings.model import Settings
-from settings.project_file import read_project
-from settings.reading import SettingsError, load
-from settings.secrets import cannot_be_secret
-from settings.stack_file import StackFile, as_engine_config
-from settings.stack_file import read as read_file
-from settings.yaml_text import LocatedMistake, Place
+from stack_settings import PROJECT
+from stack_settings.model import Settings
+from stack_settings.project_file import read_project
+from stack_settings.reading import SettingsError, load
+from stack_settings.secrets import cannot_be_secret
+from stack_settings.stack_file import StackFile, as_engine_config
+from stack_settings.stack_file import read as read_file
+from stack_settings.yaml_text import LocatedMistake, Place
 
 # The providers whose config in the stack file can name the subscription.
 _PROVIDERS = ("azure-native", "aks-preview")

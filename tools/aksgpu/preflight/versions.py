@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered, Version
 from aksgpu.preflight.rows import About, Row
-from settings.model import Settings
-from settings.pools import GpuPool, SystemNodePool
+from stack_settings.model import Settings
+from stack_settings.pools import GpuPool, SystemNodePool
 
 
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:

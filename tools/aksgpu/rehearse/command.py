@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from aks_catalogue.valid_pools import OPERATOR
 from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
@@ -24,9 +25,8 @@ from aksgpu.rehearse.state import State
 from aksgpu.rehearse.unrecorded import has_unrecorded
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
-from catalogue.valid_pools import OPERATOR
-from engine import ensure_helm
-from engine.progress import to_stderr
+from machine_setup import ensure_helm
+from machine_setup.progress import to_stderr
 from rehearsal.cloud import empty, find, status_of
 from rehearsal.files import log_length
 

@@ -14,8 +14,8 @@ from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import finding_text, findings_of, print_result
 from aksgpu.running import Program, ProgramError
-from engine import ensure_engine, ensure_kubernetes
-from engine.progress import Progress, to_stderr
+from machine_setup import ensure_engine, ensure_kubernetes
+from machine_setup.progress import Progress, to_stderr
 from rehearsal.arm.home import Home
 from rehearsal.cloud import CloudError, going_of, remove
 from rehearsal.cloud import start as start_cloud

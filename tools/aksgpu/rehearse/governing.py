@@ -11,8 +11,8 @@ from aksgpu.rehearsal_stage import rehearsal_home
 from aksgpu.rehearse import stored_only
 from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import ReportTable, print_json, print_result, table
-from engine import ensure_kubernetes
-from engine.progress import to_stderr
+from machine_setup import ensure_kubernetes
+from machine_setup.progress import to_stderr
 from rehearsal.cloud import Status, refuse_other_systems, status_of
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud

@@ -13,8 +13,8 @@ from aksgpu.check.api import opened
 from aksgpu.outcome import StoppedError
 from aksgpu.rehearse.state import State
 from aksgpu.report import ReportTable, table
-from kube.client import ApiError, Client
-from kube.kubeconfig import Kubeconfig
+from kube_client.client import ApiError, Client
+from kube_client.kubeconfig import Kubeconfig
 from rehearsal.cloud import Cloud, CloudError
 
 # API versions by the provider in an id; a resource group's id has none.

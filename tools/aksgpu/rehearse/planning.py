@@ -17,7 +17,7 @@ from aksgpu.review.model import LostPool, Violation
 from aksgpu.review.preview_result import PreviewResult
 from aksgpu.review.rules import facts_of
 from aksgpu.stack_names import policies_file
-from engine.progress import Progress, to_stderr
+from machine_setup.progress import Progress, to_stderr
 from policies.pools import is_pool
 
 _QUESTION = "rules"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aksgpu.rehearsal_stage import Stage
 from aksgpu.stack_names import short_name, stack_file
-from engine.cache import Say
+from machine_setup.cache import Say
 from rehearsal.files import write_whole
 
 # The variable with the shell's earlier values of the variables that were set.

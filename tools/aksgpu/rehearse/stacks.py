@@ -4,7 +4,7 @@ from pathlib import Path
 
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM
-from settings.project_file import read_project
+from stack_settings.project_file import read_project
 
 _ENDINGS = (".json", ".json.gz")
 

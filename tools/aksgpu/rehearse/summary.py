@@ -17,7 +17,7 @@ from aksgpu.rehearse.state import State
 from aksgpu.report import print_next
 from aksgpu.review.costs import PriceSource, costs
 from aksgpu.review.wording import money
-from engine.progress import Progress, to_stderr
+from machine_setup.progress import Progress, to_stderr
 from rehearsal.cloud import Cloud, status_of
 
 # The cost is not worth a long wait.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aksgpu.project import Project
 from aksgpu.stack_names import stack_file
-from settings.stack_file import StackFileError
+from stack_settings.stack_file import StackFileError
 
 
 def take_over(program: Path, home: Path, stack: str) -> str | None:

@@ -21,7 +21,7 @@ from aksgpu.review.model import Resource
 from aksgpu.review.preview_result import PreviewResult
 from aksgpu.running import Program
 from aksgpu.stack_names import short_name
-from engine.progress import Progress, to_stderr
+from machine_setup.progress import Progress, to_stderr
 
 _POLL_SECONDS = 0.2
 _VERBS = {"create": "creating", "update": "updating", "delete": "deleting"}

@@ -23,7 +23,7 @@ from aksgpu.outcome import Finding, StoppedError
 from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.preview_result import PreviewResult
 from aksgpu.running import Program
-from engine import Engine
+from machine_setup import Engine
 
 # The engine prints this after any other error, and after a violation of a mandatory rule.
 _PREVIEW_FAILED = "preview failed"

@@ -18,7 +18,7 @@ from aksgpu.review.markdown import as_markdown, for_terminal
 from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions, review_stacks
 from aksgpu.stack_names import short_name
-from engine.progress import to_stderr
+from machine_setup.progress import to_stderr
 
 # Instead of a file: prints this format instead of the report for terminals.
 STDOUT = Path("-")

@@ -16,6 +16,7 @@ from typing import Any
 
 from pulumi.runtime.rpc import UNKNOWN
 
+from aks_catalogue.regions import plain
 from aksgpu.preflight.access import price_client
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices, price_list_url
@@ -24,7 +25,6 @@ from aksgpu.review.masking import clean
 from aksgpu.review.model import Costs, Span
 from aksgpu.review.pools import GpuPool, all_pools
 from aksgpu.review.preview_result import Step, inputs_of
-from catalogue.regions import plain
 
 _SECONDS = 30
 _ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>[^/]+)", re.I)

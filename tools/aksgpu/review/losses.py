@@ -5,11 +5,11 @@ An update also loses a pool if it changes the VM size, or no longer names an inl
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from aks_catalogue import rotation
 from aksgpu.allowances import Allowance
 from aksgpu.review.model import LOSSES, LossKind, LostPool
 from aksgpu.review.pools import NOT_KNOWN_YET, GpuPool, all_pools, gpu_pools, nodes_in_words
 from aksgpu.review.preview_result import Step, inputs_of
-from catalogue import rotation
 from policies.pools import is_pool
 
 # The parents of a pool, outermost first: the end of the type, the noun for messages, and the inputs

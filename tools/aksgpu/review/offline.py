@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from aks_catalogue.retirement import BEFORE_ALL_RETIREMENTS
+from aks_catalogue.valid_pools import OPERATOR
 from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
@@ -20,14 +22,12 @@ from aksgpu.rehearsal_stage import (
 )
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
-from catalogue.retirement import BEFORE_ALL_RETIREMENTS
-from catalogue.valid_pools import OPERATOR
-from engine import Engine, EngineUnavailableError, ensure_helm, ensure_kubernetes
-from engine.cache import Say, sole_use
-from engine.progress import Progress
+from machine_setup import Engine, EngineUnavailableError, ensure_helm, ensure_kubernetes
+from machine_setup.cache import Say, sole_use
+from machine_setup.progress import Progress
 from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_afterwards
 from rehearsal.cloud import start as start_cloud
-from settings.stack_file import EscEnvironmentError, StackFileError, parse
+from stack_settings.stack_file import EscEnvironmentError, StackFileError, parse
 
 # The rehearsal cloud need not take realistic times here.
 _TIME_SCALE = 0.01

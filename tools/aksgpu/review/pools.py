@@ -9,6 +9,7 @@ from typing import Any
 from pulumi.automation.events import StepEventStateMetadata
 from pulumi.runtime.rpc import UNKNOWN
 
+from aks_catalogue.sizes import find, is_gpu_size
 from aksgpu.review.model import (
     LOSSES,
     GpuCount,
@@ -19,7 +20,6 @@ from aksgpu.review.model import (
     Span,
 )
 from aksgpu.review.preview_result import Step, inputs_of
-from catalogue.sizes import find, is_gpu_size
 from policies.pools import Machines, Pool, pools_of
 
 NOT_KNOWN_YET = "a size not known yet"

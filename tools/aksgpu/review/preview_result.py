@@ -15,12 +15,12 @@ from pulumi.automation.events import (
 )
 from pulumi.runtime.rpc import UNKNOWN
 
+from aks_catalogue.nodes import INLINE_POOLS, has_been_read
+from aks_catalogue.secrecy import SIGNATURE
+from aks_catalogue.shapes import mappings, sequence
 from aksgpu.review.masking import clean
 from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
-from catalogue.nodes import INLINE_POOLS, has_been_read
-from catalogue.secrecy import SIGNATURE
-from catalogue.shapes import mappings, sequence
 from policies.pools import PoolNames, inline_pool_names, standalone_pool_names
 
 # What the engine's operations mean for a resource. A replacement has three steps; two are ignored.

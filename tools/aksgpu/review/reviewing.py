@@ -30,21 +30,21 @@ from aksgpu.review.retirements import refuse_new
 from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
 from aksgpu.stack_names import mistake_in_name, policies_file, short_name, stack_file
-from engine import Engine, EngineUnavailableError, ensure_engine
-from engine.cache import Say
-from engine.progress import Progress
+from machine_setup import Engine, EngineUnavailableError, ensure_engine
+from machine_setup.cache import Say
+from machine_setup.progress import Progress
 from rehearsal.cloud import is_rehearsal
-from settings.own_file import read_own
-from settings.project_file import ProjectFile, project_in, read_project
-from settings.stack_file import (
+from stack_settings.own_file import read_own
+from stack_settings.project_file import ProjectFile, project_in, read_project
+from stack_settings.stack_file import (
     EscEnvironmentError,
     NoStackFileError,
     StackFile,
     StackFileError,
     parse,
 )
-from settings.stack_file import read as read_stack_file
-from settings.yaml_text import NoYamlError, decoded
+from stack_settings.stack_file import read as read_stack_file
+from stack_settings.yaml_text import NoYamlError, decoded
 
 # Waits until no other review uses the home.
 Home = Callable[[], Path]

@@ -1,6 +1,6 @@
 """actionlint, which checks GitHub workflows: built once from its Go module, and run on files.
 
-    python -m engine.from_source.actionlint .github/workflows/*.yml
+    python -m machine_setup.from_source.actionlint .github/workflows/*.yml
 
 An actionlint on PATH is not used: another version finds other mistakes.
 """
@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine.cache import engine_cache
-from engine.errors import SourceUnavailableError
-from engine.from_source.programs import WORKFLOWS
-from engine.progress import to_stderr
+from machine_setup.cache import engine_cache
+from machine_setup.errors import SourceUnavailableError
+from machine_setup.from_source.programs import WORKFLOWS
+from machine_setup.progress import to_stderr
 
 
 def ensure_actionlint() -> Path:
@@ -24,7 +24,9 @@ def lint(files: list[str]) -> int:
     """Runs it with the venv's shellcheck for scripts in workflows; returns its exit code."""
     shellcheck = Path(sys.executable).parent / "shellcheck"
     if not shellcheck.exists():
-        raise SourceUnavailableError(f"{shellcheck} does not exist; install requirements-dev.txt")
+        raise SourceUnavailableError(
+            f"{shellcheck} does not exist; install tools/requirements-dev.txt"
+        )
     command = [str(ensure_actionlint()), "-shellcheck", str(shellcheck), *files]
     return subprocess.run(command, check=False).returncode
 

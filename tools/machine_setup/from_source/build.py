@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cache import Say, make_whole, no_room, prune, sole_use, used
-from engine.errors import EngineUnavailableError, SourceUnavailableError
-from engine.from_source.toolchain import find_go
-from engine.progress import Progress
+from machine_setup.cache import Say, make_whole, no_room, prune, sole_use, used
+from machine_setup.errors import EngineUnavailableError, SourceUnavailableError
+from machine_setup.from_source.toolchain import find_go
+from machine_setup.progress import Progress
 
 # Enough of the end of Go's output to see why a build failed.
 _LINES_KEPT = 30

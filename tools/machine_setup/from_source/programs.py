@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.cache import Say, used
-from engine.from_source.build import ModuleFile, Target, build_together, hash_of
-from engine.versions import ACTIONLINT, HELM, KUBERNETES, KWOK, PULUMI
+from machine_setup.cache import Say, used
+from machine_setup.from_source.build import ModuleFile, Target, build_together, hash_of
+from machine_setup.versions import ACTIONLINT, HELM, KUBERNETES, KWOK, PULUMI
 
 MODULES = Path(__file__).parent / "modules"
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine.cache import Say, machine, make_whole, user_cache
-from engine.errors import SourceUnavailableError
+from machine_setup.cache import Say, machine, make_whole, user_cache
+from machine_setup.errors import SourceUnavailableError
 
 # One version, with the digests of its wheels.
 _PIN = Path(__file__).with_name("go.txt")

@@ -7,8 +7,8 @@ from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 
-from catalogue import regions
-from catalogue.today import today
+from aks_catalogue import regions
+from aks_catalogue.today import today
 from rehearsal.arm import errors
 
 # The provider of features has the names of others in its paths.

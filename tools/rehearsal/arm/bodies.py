@@ -16,7 +16,7 @@ MOST_LEVELS = 64
 # The largest 32-bit floating-point number.
 LARGEST_NUMBER = (2 - 2**-23) * 2.0**127
 
-# The kinds of the fields of each type, in the notation of catalogue/aks_types.py.
+# The kinds of the fields of each type, in the notation of aks_catalogue/aks_types.py.
 Types = Mapping[str, Mapping[str, str]]
 
 # Marks a value that is dropped.

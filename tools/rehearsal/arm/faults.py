@@ -32,7 +32,7 @@ from typing import Annotated, Any, Literal
 from aiohttp import web
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag
 
-from catalogue.device_plugin import CONFLICT_CONDITION
+from aks_catalogue.device_plugin import CONFLICT_CONDITION
 from rehearsal.arm import operations
 from rehearsal.arm.state import Store
 from rehearsal.control_planes.desired_state import NodeFault

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 
-from catalogue.regions import plain
+from aks_catalogue.regions import plain
 from rehearsal.arm import errors
 from rehearsal.arm.request import NUMBER, Json, Request
 

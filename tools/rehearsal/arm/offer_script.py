@@ -33,7 +33,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import ConfigDict, Field
 
-from catalogue.regions import plain
+from aks_catalogue.regions import plain
 
 PAGE_SIZE = 50
 _STRICT = ConfigDict(extra="forbid", coerce_numbers_to_str=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
-from catalogue import regions
-from catalogue.regions import plain
-from catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes, is_gpu_size
+from aks_catalogue import regions
+from aks_catalogue.regions import plain
+from aks_catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes, is_gpu_size
 from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.sizes import room

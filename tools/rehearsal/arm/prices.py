@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from catalogue.sizes import GpuSize, Size
+from aks_catalogue.sizes import GpuSize, Size
 from rehearsal.arm.offers import Offers, family_stem, listed_gpus
 from rehearsal.arm.request import NUMBER, Json
 

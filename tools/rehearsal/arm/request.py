@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from catalogue import regions
-from catalogue.regions import plain
+from aks_catalogue import regions
+from aks_catalogue.regions import plain
 from rehearsal.arm import errors
 from rehearsal.arm.home import Principal
 from rehearsal.arm.offers import Offers

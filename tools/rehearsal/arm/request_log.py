@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from catalogue import secrecy
-from catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
+from aks_catalogue import secrecy
+from aks_catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
 from rehearsal.arm import bodies, errors
 from rehearsal.files import bound_log, log_line
 

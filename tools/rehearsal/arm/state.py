@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from catalogue import aks_types
+from aks_catalogue import aks_types
 from rehearsal.arm.home import DamagedError
 
 # What decides how resources are stored; this code only reads what was stored by the same.

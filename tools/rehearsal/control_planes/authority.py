@@ -6,7 +6,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from kube.kubeconfig import Files
+from kube_client.kubeconfig import Files
 from rehearsal.certificates import (
     HOSTNAME,
     Authority,

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from catalogue import quantities
-from catalogue.device_plugin import GPU
-from catalogue.scheduling import Taint, selects, untolerated
-from catalogue.shapes import mapping, mappings
-from catalogue.sizes import find
-from kube.objects import conditions
+from aks_catalogue import quantities
+from aks_catalogue.device_plugin import GPU
+from aks_catalogue.scheduling import Taint, selects, untolerated
+from aks_catalogue.shapes import mapping, mappings
+from aks_catalogue.sizes import find
+from kube_client.objects import conditions
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
-from kube.backoff import Backoff
-from kube.client import (
+from aks_catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
+from kube_client.backoff import Backoff
+from kube_client.client import (
     APPLY,
     CONFLICT,
     NO_ANSWER,
@@ -21,7 +21,7 @@ from kube.client import (
     ApiError,
     Client,
 )
-from kube.mirror import Mirror
+from kube_client.mirror import Mirror
 from rehearsal.control_planes import (
     autoscaler,
     config_maps,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kube.objects import is_true
+from kube_client.objects import is_true
 
 Json = dict[str, Any]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import yaml
 
-from kube.backoff import Backoff
-from kube.client import ApiError, Client
-from kube.kubeconfig import Files, written
+from kube_client.backoff import Backoff
+from kube_client.client import ApiError, Client
+from kube_client.kubeconfig import Files, written
 from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes import kwok_stages
 from rehearsal.control_planes.authority import Certificates, prepare

@@ -6,8 +6,8 @@ from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
-from catalogue import networks
-from catalogue.today import today
+from aks_catalogue import networks
+from aks_catalogue.today import today
 
 # The drain timeout of a pool that does not set one.
 DRAIN_MINUTES = 30

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue import quantities
-from catalogue.device_plugin import (
+from aks_catalogue import quantities
+from aks_catalogue.device_plugin import (
     CAN_FAIL,
     GPU,
     MIG_PREFIX,

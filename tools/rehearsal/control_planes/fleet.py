@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kube.backoff import Backoff
-from kube.client import ApiError, Client
-from kube.kubeconfig import Files, choose, connect, read, written
+from kube_client.backoff import Backoff
+from kube_client.client import ApiError, Client
+from kube_client.kubeconfig import Files, choose, connect, read, written
 from rehearsal.control_planes import memory
 from rehearsal.control_planes.cluster import Cluster, pause
 from rehearsal.control_planes.control_plane import (

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from catalogue.gpu_operator import (
+from aks_catalogue.gpu_operator import (
     AKS_RUNTIME,
     CHART,
     DEPLOY_LABEL,
@@ -19,8 +19,8 @@ from catalogue.gpu_operator import (
     TOOLKIT_PART,
     WITHOUT_OPERANDS,
 )
-from catalogue.shapes import mapping, mappings, sequence
-from catalogue.sizes import find
+from aks_catalogue.shapes import mapping, mappings, sequence
+from aks_catalogue.sizes import find
 from rehearsal.control_planes.desired_state import DesiredPool
 
 Json = dict[str, Any]

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from catalogue import mig
-from catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
-from catalogue.sizes import find
-from kube.objects import is_true
+from aks_catalogue import mig
+from aks_catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
+from aks_catalogue.sizes import find
+from kube_client.objects import is_true
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import DesiredPool
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from catalogue import images
-from catalogue.device_plugin import IMAGE as PLUGIN
+from aks_catalogue import images
+from aks_catalogue.device_plugin import IMAGE as PLUGIN
 from rehearsal.control_planes.containers import SANDBOX_READY
 
 # The name of an image without registry and version.

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from catalogue import nodes as conventions
-from catalogue.scheduling import Taint
-from catalogue.sizes import architecture, find
-from kube.objects import conditions as conditions_of
-from kube.objects import is_true
+from aks_catalogue import nodes as conventions
+from aks_catalogue.scheduling import Taint
+from aks_catalogue.sizes import architecture, find
+from kube_client.objects import conditions as conditions_of
+from kube_client.objects import is_true
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.containers import now
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, NodeFault

@@ -8,8 +8,8 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from catalogue import device_plugin
-from catalogue.device_plugin import NO_STRATEGY, PREFIX
+from aks_catalogue import device_plugin
+from aks_catalogue.device_plugin import NO_STRATEGY, PREFIX
 
 Json = dict[str, Any]
 # Returns the text of a file in the container; None if there is no such file.

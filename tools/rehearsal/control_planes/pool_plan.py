@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue.nodes import node_number, surge_nodes
+from aks_catalogue.nodes import node_number, surge_nodes
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import DesiredPool, Era
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from catalogue import quantities
-from catalogue.device_plugin import PREFIX
-from catalogue.images import CUDA_MISMATCH
-from catalogue.sizes import find
+from aks_catalogue import quantities
+from aks_catalogue.device_plugin import PREFIX
+from aks_catalogue.images import CUDA_MISMATCH
+from aks_catalogue.sizes import find
 from rehearsal.control_planes import gpus
 from rehearsal.control_planes.containers import Line, Run
 from rehearsal.control_planes.desired_state import DesiredPool

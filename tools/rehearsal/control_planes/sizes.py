@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from catalogue import sizes
+from aks_catalogue import sizes
 
 # The node in the article: AKS of 2020 reserved more memory and less CPU than today.
 ARTICLE_SIZE = "standard_nc6"

@@ -24,11 +24,11 @@ from types import ModuleType
 from typing import Any
 
 from provider_kit.loading import unsearched
+from rehearsal.code import ROOMS
 from rehearsal.offline_plug_ins.launch import FAILED, PATIENCE, STARTED
 
 IDLE_SECONDS = 600
 _FOLDER = Path(__file__).parent
-_ROOT = _FOLDER.parent.parent
 # Installing packages changes this folder.
 _PACKAGES = Path(sysconfig.get_path("purelib"))
 # Libraries read these, and the files that they name, while they are loaded and never again.
@@ -80,7 +80,7 @@ def _load(name: str, loaded: dict[Path, int]) -> ModuleType:
 
 def _sources() -> set[Path]:
     files = [getattr(module, "__file__", None) for module in sys.modules.values()]
-    own = {Path(file) for file in files if file and Path(file).is_relative_to(_ROOT)}
+    own = {Path(file) for file in files if file and any(map(Path(file).is_relative_to, ROOMS))}
     read = {Path(os.environ[name]) for name in _READ_ON_LOADING if name in os.environ}
     return {file for file in own if _PACKAGES not in file.parents} | read | {_PACKAGES}
 

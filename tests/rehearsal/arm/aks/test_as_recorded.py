@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.shapes import at
+from aks_catalogue.shapes import at
 from rehearsal.control_planes.desired_state import Era
 from tests.rehearsal.arm.in_process import Arm
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catalogue.today import TODAY_VARIABLE
+from aks_catalogue.today import TODAY_VARIABLE
 from rehearsal import cloud
 from rehearsal.cloud import CloudError
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made

@@ -14,7 +14,14 @@ from tests.rehearsal.arm.aks.test_refusals import CLUSTERS_REFUSED, POOLS_REFUSE
 
 ROOT = Path(__file__).parents[4]
 # Whose requests reach the server: stacks, components, the commands, the article, the proof.
-SENDERS = ("__main__.py", "acceptance", "aks_preview", "azure_proof", "components", "settings")
+SENDERS = (
+    "__main__.py",
+    "components",
+    "plugins/aks_preview",
+    "stack_settings",
+    "tests/article",
+    "tools/azure_proof",
+)
 # What companies set beside that, in programs of their own.
 COMPANIES = frozenset(
     """
@@ -36,7 +43,9 @@ def sent() -> frozenset[str]:
 
 
 def sources(place: Path) -> list[Path]:
-    return [place] if place.is_file() else sorted(place.rglob("*.py"))
+    if place.is_file():
+        return [place]
+    return sorted(file for file in place.rglob("*.py") if not file.name.startswith("test_"))
 
 
 def paths(value: Any, above: str = "") -> Iterator[str]:

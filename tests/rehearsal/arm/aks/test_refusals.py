@@ -15,9 +15,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from catalogue import networks
-from catalogue.nodes import max_surge_beside
-from catalogue.valid import mistakes
+from aks_catalogue import networks
+from aks_catalogue.nodes import max_surge_beside
+from aks_catalogue.valid import mistakes
 from components import GpuNodePoolArgs, NetworkArgs
 from components.declared import rules_of
 from rehearsal import cloud

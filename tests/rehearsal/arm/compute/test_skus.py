@@ -7,7 +7,7 @@ import pytest
 from azure.core.exceptions import HttpResponseError
 from azure.mgmt.compute.models import ResourceSku
 
-from catalogue import regions
+from aks_catalogue import regions
 
 V = "?api-version=2021-07-01"
 NOTHING: Any = ()

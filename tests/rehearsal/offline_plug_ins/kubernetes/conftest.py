@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine
+from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.rehearsal.offline_plug_ins.kubernetes.control_plane import ControlPlane, running

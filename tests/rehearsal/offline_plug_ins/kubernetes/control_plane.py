@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from engine import ensure_kubernetes
-from kube.client import Client
-from kube.kubeconfig import choose, connect, read, written
+from kube_client.client import Client
+from kube_client.kubeconfig import choose, connect, read, written
+from machine_setup import ensure_kubernetes
 from rehearsal.control_planes import control_plane
 from rehearsal.control_planes.processes import Processes, records
 from tests.waiting import PATIENCE, TIMEOUT

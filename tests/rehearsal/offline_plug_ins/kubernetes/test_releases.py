@@ -135,11 +135,11 @@ def test_a_missing_helm_names_the_command_that_gets_one(
     """
     monkeypatch.setenv("PATH", str(played.folder))
     monkeypatch.setenv(HELM_VARIABLE, str(played.folder / "none"))
-    with pytest.raises(ProviderError, match=r"`\.venv/bin/python -m engine helm`") as raised:
+    with pytest.raises(ProviderError, match=r"`\.venv/bin/python -m machine_setup helm`") as raised:
         asyncio.run(Helm("", Cancellation()).run("version"))
     assert HELM_VARIABLE not in str(raised.value)
     monkeypatch.delenv(HELM_VARIABLE)
-    with pytest.raises(ProviderError, match="-m engine helm"):
+    with pytest.raises(ProviderError, match="-m machine_setup helm"):
         asyncio.run(Helm("", Cancellation()).run("version"))
 
 

@@ -7,7 +7,7 @@ while the operation runs.
 from collections.abc import Iterable, Mapping
 from datetime import date
 
-from catalogue import headers, images, retirement, sizes
+from aks_catalogue import headers, images, retirement, sizes
 from rehearsal.arm import errors
 from rehearsal.arm.aks import versions
 from rehearsal.arm.compute.quota import Account, surge

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from catalogue import clusters, kubernetes, networks, regions, tags
-from catalogue.shapes import at
+from aks_catalogue import clusters, kubernetes, networks, regions, tags
+from aks_catalogue.shapes import at
 from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id
 
 NETWORK = "properties.networkProfile"

@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 
-from catalogue.shapes import at
+from aks_catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks import (
     admission,

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from catalogue import networks
-from catalogue.device_plugin import PREFIX
-from catalogue.nodes import has_managed_gpus
+from aks_catalogue import networks
+from aks_catalogue.device_plugin import PREFIX
+from aks_catalogue.nodes import has_managed_gpus
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, pools, sign_in, unplayed
 from rehearsal.arm.aks.places import CLUSTER_TYPE, pools_of

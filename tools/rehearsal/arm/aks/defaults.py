@@ -4,8 +4,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from catalogue import clusters, kubernetes, sizes
-from catalogue.shapes import at
+from aks_catalogue import clusters, kubernetes, sizes
+from aks_catalogue.shapes import at
 from rehearsal.arm.aks import fields, filling
 from rehearsal.arm.aks.fields import FIXED, KEPT, SERVERS, Change
 from rehearsal.arm.offers import known_sizes

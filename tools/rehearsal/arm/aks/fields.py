@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from catalogue import aks_properties, aks_types
+from aks_catalogue import aks_properties, aks_types
 
 
 class Change(Enum):

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from catalogue import kubernetes
-from catalogue.shapes import at
+from aks_catalogue import kubernetes
+from aks_catalogue.shapes import at
 from rehearsal.arm.request import Json
 
 TABLE = Path(__file__).with_name("filled_in.toml")

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from catalogue import nodes, sizes
-from catalogue.shapes import at
-from catalogue.sizes import Size
+from aks_catalogue import nodes, sizes
+from aks_catalogue.shapes import at
+from aks_catalogue.sizes import Size
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id
 from rehearsal.arm.offers import known_sizes

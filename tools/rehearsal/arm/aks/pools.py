@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from catalogue import images, nodes, sizes
-from catalogue.shapes import at
+from aks_catalogue import images, nodes, sizes
+from aks_catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks import admission, defaults, refusals, types
 from rehearsal.arm.aks.places import CLUSTERS, POOLS, pools_of, refuse_while_busy, require_power

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import nodes
-from catalogue.shapes import at
+from aks_catalogue import nodes
+from aks_catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.filling import meets

@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from catalogue.shapes import mapping
+from aks_catalogue.shapes import mapping
 from rehearsal.arm import bodies, errors
 from rehearsal.arm.aks.places import CLUSTER_TYPE
 from rehearsal.arm.home import Principal

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from catalogue.aks_types import aks_types
+from aks_catalogue.aks_types import aks_types
 from rehearsal.arm import bodies, errors
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.places import SHOWN_CLUSTER_TYPE

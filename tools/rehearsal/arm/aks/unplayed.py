@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 
-from catalogue.shapes import at
+from aks_catalogue.shapes import at
 from rehearsal.arm.aks import defaults, fields, filling
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from catalogue.kubernetes import DEFAULT, full_version
+from aks_catalogue.kubernetes import DEFAULT, full_version
 from rehearsal.arm.aks import versions
 from rehearsal.arm.aks.places import CLUSTER_TYPE, CLUSTERS, POOLS
 from rehearsal.arm.compute.usages import POOL_TYPE

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from catalogue.kubernetes import (
+from aks_catalogue.kubernetes import (
     DEFAULT,
     LONG_TERM,
     MOST_BEHIND,

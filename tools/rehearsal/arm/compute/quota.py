@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from catalogue.nodes import surge_nodes
-from catalogue.sizes import Size
+from aks_catalogue.nodes import surge_nodes
+from aks_catalogue.sizes import Size
 from rehearsal.arm import errors
 from rehearsal.arm.compute import usages
 from rehearsal.arm.offers import Offers, known_sizes

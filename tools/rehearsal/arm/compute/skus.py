@@ -2,9 +2,9 @@
 
 import re
 
-from catalogue import regions
-from catalogue.regions import plain
-from catalogue.sizes import Size, architecture
+from aks_catalogue import regions
+from aks_catalogue.regions import plain
+from aks_catalogue.sizes import Size, architecture
 from rehearsal.arm import filters
 from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from catalogue.sizes import Size
+from aks_catalogue.sizes import Size
 from rehearsal.arm.offers import families, family_stem, known_sizes
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Store

@@ -1,7 +1,7 @@
 """Resource groups."""
 
-from catalogue import regions, resource_groups
-from catalogue.regions import plain
+from aks_catalogue import regions, resource_groups
+from aks_catalogue.regions import plain
 from rehearsal.arm import bodies, errors, filters, operations
 from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Answer, Json, Request, Route

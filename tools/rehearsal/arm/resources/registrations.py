@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from catalogue import regions
-from catalogue.regions import plain
+from aks_catalogue import regions
+from aks_catalogue.regions import plain
 from rehearsal.arm import api_versions, errors
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import stored

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from catalogue import regions
-from catalogue.regions import plain
+from aks_catalogue import regions
+from aks_catalogue.regions import plain
 from rehearsal.arm import bodies, errors
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resource_type import Change, Place, ResourceType

@@ -1,6 +1,6 @@
 """The one subscription of a rehearsal cloud, and its tenant."""
 
-from catalogue import regions
+from aks_catalogue import regions
 from rehearsal.arm.request import Answer, Json, Request, Route
 
 

@@ -1,6 +1,6 @@
 """Resource Manager's words about tags that exceed its limits."""
 
-from catalogue.tags import LONGEST_NAME, LONGEST_VALUE, MOST, Tags, too_long, with_bad_names
+from aks_catalogue.tags import LONGEST_NAME, LONGEST_VALUE, MOST, Tags, too_long, with_bad_names
 from rehearsal.arm import errors
 
 

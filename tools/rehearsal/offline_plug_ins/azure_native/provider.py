@@ -9,7 +9,7 @@ from typing import Any
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from catalogue.mistakes import Mistake
+from aks_catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
@@ -88,7 +88,7 @@ class AzureNative(HandlerProvider):
         return ProviderError(
             f"The rehearsal's offline azure-native does not support {what}: docs/rehearsal.md "
             "lists what it covers. A type is a row of native_types.csv in "
-            "rehearsal/offline_plug_ins/azure_native."
+            "tools/rehearsal/offline_plug_ins/azure_native."
         )
 
     async def _place(self, native_type: NativeType, old: Values, given: Values) -> Values:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from kube.client import APPLY, CONFLICT, NOT_FOUND, ApiError, Client
+from kube_client.client import APPLY, CONFLICT, NOT_FOUND, ApiError, Client
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.kubernetes.objects import (
     PATCH_FORCE,

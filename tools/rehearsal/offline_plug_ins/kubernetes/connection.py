@@ -7,8 +7,8 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from kube.client import ApiError, Client
-from kube.kubeconfig import CertificateError, KubeconfigError, choose, connect, parse
+from kube_client.client import ApiError, Client
+from kube_client.kubeconfig import CertificateError, KubeconfigError, choose, connect, parse
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError
 from provider_kit.values import holds_unknown

@@ -13,7 +13,7 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
-from catalogue import quantities
+from aks_catalogue import quantities
 from provider_kit.values import UNKNOWN
 from rehearsal.offline_plug_ins.kubernetes.objects import (
     AUTONAMED,

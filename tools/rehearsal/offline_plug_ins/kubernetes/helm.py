@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from catalogue import gpu_operator
+from aks_catalogue import gpu_operator
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.kubernetes.objects import refused
@@ -150,7 +150,7 @@ def _program() -> str:
     if not Path(program).is_file():
         raise ProviderError(
             "A Helm release is rehearsed with a real Helm 3, and there is none: "
-            "`.venv/bin/python -m engine helm` finds or builds one."
+            "`.venv/bin/python -m machine_setup helm` finds or builds one."
         )
     return program
 

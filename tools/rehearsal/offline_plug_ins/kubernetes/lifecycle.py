@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kube.client import CONFLICT, FORBIDDEN, ApiError
+from kube_client.client import CONFLICT, FORBIDDEN, ApiError
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError

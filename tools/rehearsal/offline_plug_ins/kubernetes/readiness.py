@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from kube.objects import conditions, is_true
+from kube_client.objects import conditions, is_true
 from rehearsal.offline_plug_ins.kubernetes.objects import Object, displayed, metadata, name_of
 
 # In the order in which a pod gets them: the first false one is the most specific.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from kube.client import ApiError
+from kube_client.client import ApiError
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster
 from rehearsal.offline_plug_ins.kubernetes.objects import (
