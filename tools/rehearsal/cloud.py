@@ -104,6 +104,8 @@ class Cloud:
             **today,
             **_past_proxies(os.environ),
             **_NO_OTHER_SIGN_IN,
+            # The Python that has the offline plug-ins.
+            "AKS_GPU_PYTHON": sys.executable,
             "ARM_METADATA_HOSTNAME": self.url.removeprefix("https://"),
             "ARM_SUBSCRIPTION_ID": self.subscription,
             "ARM_TENANT_ID": self.tenant,
