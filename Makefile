@@ -79,7 +79,8 @@ policy-pack: .venv/ready ## Writes the policy pack by itself to build/policy-pac
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes
 lock: .venv/ready ## Updates the lock files; what pyproject.toml allows keeps its version
 	$(COMPILE) pyproject.toml -o requirements.txt
-	$(COMPILE) --extra dev pyproject.toml -o tools/requirements-dev.txt
+	$(COMPILE) --extra tools pyproject.toml -o tools/requirements.txt
+	$(COMPILE) --extra tools --extra dev pyproject.toml -o tools/requirements-dev.txt
 	$(COMPILE) --python-version 3.11 tests/article/azure-cli.in -o tests/article/azure-cli.txt
 	$(BIN)/python -m aksgpu.pins
 

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+import tomllib
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 
@@ -61,18 +62,39 @@ def imported(folder: str) -> Iterator[str]:
                 yield node.module or ""
 
 
-@pytest.mark.parametrize("folder", NEEDS)
-def test_the_requirements_have_the_packages_that_the_code_imports(folder: str) -> None:
-    """aks-preview installed azure-native's SDK, and half a gigabyte that it never loads."""
+def packages(*rooms: str) -> set[str]:
+    """The packages that the code of some rooms imports."""
     known = packages_distributions()
-    pinned = {pin.partition("==")[0] for pin in requirements(folder).splitlines() if "==" in pin}
-    for name in {name for room in (folder, *BESIDES[folder]) for name in imported(room)}:
+    found = set()
+    for name in {name for room in rooms for name in imported(room)}:
         parts = name.split(".")
-        if parts[0] in sys.stdlib_module_names or any(
-            (ROOT / room / parts[0]).exists() for room in (".", "plugins")
-        ):
+        ours = any((ROOT / room / parts[0]).exists() for room in (".", "plugins", "tools"))
+        if ours or parts[0] in sys.stdlib_module_names:
             continue
         own = [part.lower().replace("_", "-") for part in known[parts[0]]]
         # A namespace such as `azure` is of several: the one with most of the module's name.
         named = [each for each in own if {*each.split("-")} <= {*parts}]
-        assert max(named, key=len, default=own[0]) in pinned, name
+        found.add(max(named, key=len, default=own[0]))
+    return found
+
+
+@pytest.mark.parametrize("folder", NEEDS)
+def test_the_requirements_have_the_packages_that_the_code_imports(folder: str) -> None:
+    """aks-preview installed azure-native's SDK, and half a gigabyte that it never loads."""
+    pinned = {pin.partition("==")[0] for pin in requirements(folder).splitlines() if "==" in pin}
+    assert packages(folder, *BESIDES[folder]) <= pinned
+
+
+def test_a_real_stack_installs_what_the_program_imports() -> None:
+    """Whoever only ran `pulumi up` installed the commands and the rehearsal, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needs, of_tools = (
+        {each.partition("==")[0].lower() for each in part}
+        for part in (project["dependencies"], project["optional-dependencies"]["tools"])
+    )
+    program = ("components", "stack_settings", "aks_catalogue", "plugins", "policies")
+    # These come with others: the SDKs of Pulumi, pydantic and aiohttp.
+    brought = {"grpcio", "protobuf", "pydantic-core"}
+    assert packages(*program) - brought == needs
+    rest = {"aksgpu", "rehearsal", "machine_setup", "kube_client"}
+    assert packages(*(f"tools/{room}" for room in rest)) - brought - needs == of_tools

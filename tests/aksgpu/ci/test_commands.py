@@ -269,7 +269,7 @@ def test_a_job_with_credentials_gets_only_what_is_pinned(checkout: Checkout) -> 
     assert code == 0
     assert calls[0] == "-m venv .venv"
     assert calls[1].startswith("install ")
-    assert calls[1].endswith("--require-hashes --only-binary :all: -r requirements.txt")
+    assert calls[1].endswith("--require-hashes --only-binary :all: -r tools/requirements.txt")
     assert calls[2:] == ["-m machine_setup deploying"]
     assert path.read_text() == "before\n/pinned\n"
 
