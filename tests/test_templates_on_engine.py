@@ -1,17 +1,20 @@
 """The templates, as `pulumi new` makes projects of them."""
 
 import subprocess
-import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from aks_preview.configuration import VERSION
 from machine_setup import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.cluster_bench import GPU, ClusterBench
+from tests.github import github
 from tests.names import unique
 from tests.waiting import PATIENCE, until
 
@@ -20,8 +23,16 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 TEMPLATES = sorted(path.name for path in (ROOT / "templates").iterdir())
 
 
+@dataclass(frozen=True)
 class NewProject(ClusterBench):
-    """A project of a template. Its plug-ins are those on the PATH."""
+    """A project of a template. Its plug-ins are those on the PATH; ours are downloaded."""
+
+    github: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        download = {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "false"}
+        return {**super().environment, **self.github, **download}
 
     def new(self, template: str, name: str) -> Path:
         """Makes the project, with the values that `pulumi new` offers; its folder."""
@@ -64,10 +75,15 @@ def test_a_template_becomes_a_project(
 def test_the_project_of_the_python_template_has_a_gpu(
     engine: Engine, todays_cloud: Cloud, tmp_path: Path
 ) -> None:
-    bench = NewProject(engine, todays_cloud, tmp_path)
-    folder = bench.new("python", unique("trial"))
-    # In place of what `pulumi install` would make of requirements.txt.
-    (folder / "venv").symlink_to(sys.prefix)
+    with github(tmp_path / "github", f"v{VERSION}", todays_cloud.ca_bundle) as environment:
+        bench = NewProject(engine, todays_cloud, tmp_path, environment)
+        folder = bench.new("python", unique("trial"))
+        install = [bench.engine.pulumi, "install"]
+        subprocess.run(install, cwd=folder, env=bench.environment, check=True, timeout=2 * PATIENCE)
+        come_up(bench)
+
+
+def come_up(bench: NewProject) -> None:
     bench.pulumi("stack", "init")
     offered = read(ROOT / "templates" / "python" / "Pulumi.yaml")["template"]["config"]
     for key, value in offered.items():

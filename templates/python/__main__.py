@@ -3,41 +3,27 @@
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from components import (
-    AksCluster,
-    AksClusterArgs,
-    GpuNodePool,
-    GpuNodePoolArgs,
-    NvidiaDevicePlugin,
-    NvidiaDevicePluginArgs,
-    PluginPoolArgs,
-    ResourceGroup,
-    ResourceGroupArgs,
-    SystemPoolArgs,
-)
+# `pulumi install` makes it, in the folder sdks.
+from aks_gpu_aks_gpu import components
 
 location = pulumi.Config("azure-native").require("location")
 name = f"{pulumi.get_project()}-{pulumi.get_stack()}"
 
-group = ResourceGroup("group", ResourceGroupArgs(resource_group_name=name, location=location))
-cluster = AksCluster(
+group = components.ResourceGroup("group", resource_group_name=name, location=location)
+cluster = components.AksCluster(
     "cluster",
-    AksClusterArgs(
-        resource_group_name=group.resource_group_name,
-        location=location,
-        cluster_name=name,
-        system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5"),
-    ),
+    resource_group_name=group.resource_group_name,
+    location=location,
+    cluster_name=name,
+    system_pool={"vm_size": "Standard_D4ds_v5"},
 )
-pool = GpuNodePool(
+pool = components.GpuNodePool(
     "gpu",
-    GpuNodePoolArgs(
-        resource_group_name=group.resource_group_name,
-        cluster_name=cluster.cluster_name,
-        pool_name="gpu",
-        vm_size=pulumi.Config().require("vmSize"),
-        count=1,
-    ),
+    resource_group_name=group.resource_group_name,
+    cluster_name=cluster.cluster_name,
+    pool_name="gpu",
+    vm_size=pulumi.Config().require("vmSize"),
+    count=1,
 )
 provider = kubernetes.Provider(
     "kubernetes",
@@ -45,11 +31,11 @@ provider = kubernetes.Provider(
     # What kubectl has changed is shown in previews, and restored, instead of a field conflict.
     enable_patch_force=True,
 )
-NvidiaDevicePlugin(
+components.NvidiaDevicePlugin(
     "plugin",
-    NvidiaDevicePluginArgs(pools=[PluginPoolArgs.of(pool)]),
-    pulumi.ResourceOptions(provider=provider, depends_on=[pool]),
+    pools=[{"pool_name": pool.pool_name, "node_taints": pool.node_taints}],
+    opts=pulumi.ResourceOptions(providers={"kubernetes": provider}, depends_on=[pool]),
 )
 
 pulumi.export("kubeconfig", cluster.kubeconfig)
-pulumi.export("pod", pool.placement())
+pulumi.export("pod", pool.pod)

@@ -121,7 +121,7 @@ def test_a_proof_that_is_killed_goes_on_and_its_evidence_shows_what_azure_did_ot
     assert names == [step.name for step in STEPS]
     assert evidence["steps"][:2] == (before or {})["steps"][:2]
     otherwise = [step for step in evidence["steps"] if step["expected"] != step["actual"]]
-    assert [step["name"] for step in otherwise] == ["header"]
+    assert [step["name"] for step in otherwise] == ["header"], otherwise
     assert "BadRequest" in otherwise[0]["actual"]
     assert evidence["choice"]["location"] == "eastus2"
     assert group(azure, name) == 404

@@ -53,7 +53,7 @@ def test_the_commands_add_pools_without_changing_the_cluster(
     bench: Bench, platform: Platform, tmp_path: Path
 ) -> None:
     typed = Typed(bench, "examples/batch-team", tmp_path / "clone").prepare()
-    [*lines, destroy] = commands(typed.readme, "environment and does not change it):")
+    [*lines, destroy] = commands(typed.readme, "environment of the program's own):")
     assert lines[:2] == ["make rehearse", 'eval "$(.venv/bin/aksgpu env)"']
     before = platform.look()
 

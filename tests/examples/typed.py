@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import sysconfig
+import venv
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,9 +35,14 @@ class Typed:
     def prepare(self) -> "Typed":
         folder = self.root / self.folder
         folder.mkdir(parents=True)
-        for name in ("Pulumi.yaml", "__main__.py"):
-            (folder / name).write_text((ROOT / self.folder / name).read_text())
-        (self.root / ".venv").symlink_to(sys.prefix)
+        for file in (ROOT / self.folder).glob("*.*"):
+            (folder / file.name).write_bytes(file.read_bytes())
+        # `pulumi install` puts another pip into the environment of a package.
+        venv.create(self.root / ".venv", symlinks=True, with_pip=True)
+        [packages] = (self.root / ".venv").glob("lib/*/site-packages")
+        (packages / "tests.pth").write_text(sysconfig.get_path("purelib"))
+        # The package with the components, and what it stands on.
+        (self.root / "components").symlink_to(ROOT / "components")
         return self
 
     def run(self, *lines: str) -> str:

@@ -1,5 +1,6 @@
 """The command line of `aksgpu`. Each command loads what it needs, and no other's."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -8,7 +9,7 @@ import typer
 
 from aksgpu.allowances import FORM, Allowance
 from aksgpu.outcome import EXIT_CODES
-from aksgpu.rehearsal_stage import PROGRAM
+from aksgpu.rehearsal_stage import PROGRAM, PROJECT_VARIABLE
 from aksgpu.report import ReportConsole, exit_code_of
 
 # The groups of commands in the help.
@@ -45,28 +46,40 @@ def aksgpu(
     """GPU node pools on Azure Kubernetes Service."""
 
 
+# The program whose rehearsal a command is about.
+_Project = Annotated[
+    Path | None, typer.Option(help="The folder of your own Pulumi program, in place of this one's")
+]
+
+
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def rehearse(
     stack: Annotated[str, typer.Option(help="The stack to rehearse: Pulumi.STACK.yaml")] = "dev",
+    project: _Project = None,
+    policy_pack: Annotated[
+        Path | None, typer.Option(help="A policy pack. Default: the program's, in policies/")
+    ] = None,
 ) -> None:
     """Bring a stack up on the rehearsal cloud. Needs no Azure subscription."""
     from aksgpu.rehearse import command as rehearsing
 
-    _exit(lambda: rehearsing.rehearse(stack, ReportConsole()))
+    pack = policy_pack and policy_pack.resolve()
+    _exit(lambda: rehearsing.rehearse(stack, ReportConsole(), pack), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
-def rehearse_down() -> None:
+def rehearse_down(project: _Project = None) -> None:
     """Destroy the rehearsed stacks and remove the rehearsal cloud."""
     from aksgpu.rehearse import down
 
-    _exit(lambda: down.rehearse_down(ReportConsole()))
+    _exit(lambda: down.rehearse_down(ReportConsole()), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def env(
     stack: Annotated[str, typer.Option(help="The rehearsed stack")] = "dev",
     unset: Annotated[bool, typer.Option("--unset", help="Print the lines that undo it")] = False,
+    project: _Project = None,
 ) -> None:
     """Print the environment for pulumi and kubectl on a rehearsed stack, for eval."""
     from aksgpu.rehearse import command as rehearsing
@@ -74,34 +87,36 @@ def env(
     _exit(
         lambda: (
             rehearsing.print_earlier_environment() if unset else rehearsing.print_environment(stack)
-        )
+        ),
+        project,
     )
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
 def status(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+    project: _Project = None,
 ) -> None:
     """Show the rehearsal's server, clusters, pools and stacks."""
     from aksgpu.rehearse import governing
 
-    _exit(lambda: governing.status(ReportConsole(), as_json=json))
+    _exit(lambda: governing.status(ReportConsole(), as_json=json), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
-def stop() -> None:
+def stop(project: _Project = None) -> None:
     """Stop the rehearsal cloud and its clusters. Keep their data."""
     from aksgpu.rehearse import governing
 
-    _exit(lambda: governing.stop(ReportConsole()))
+    _exit(lambda: governing.stop(ReportConsole()), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
-def start() -> None:
+def start(project: _Project = None) -> None:
     """Start the rehearsal cloud, and restart dead control planes."""
     from aksgpu.rehearse import governing
 
-    _exit(lambda: governing.start(ReportConsole()))
+    _exit(lambda: governing.start(ReportConsole()), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
@@ -194,7 +209,9 @@ def policies(
     _exit(lambda: policy_configuration.check(files or (), ReportConsole()))
 
 
-def _exit(command: Callable[[], int]) -> NoReturn:
+def _exit(command: Callable[[], int], project: Path | None = None) -> NoReturn:
+    if project:
+        os.environ[PROJECT_VARIABLE] = str(project.resolve())
     raise typer.Exit(exit_code_of(command))
 
 

@@ -35,6 +35,9 @@ _OFFLINE: Mapping[str, Path] = MappingProxyType(
     }
 )
 
+# This checkout: its program is what is rehearsed, unless another is named.
+CHECKOUT = Path(__file__).resolve().parents[2]
+
 # A rehearsal has its own subscription and identity: settings of these providers do not apply.
 _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
 
@@ -48,6 +51,8 @@ class Project:
 
     program: Path
     home: Path
+    # The policy pack: the program's own, unless another is named.
+    other_pack: Path | None = None
     # By the plug-ins that they replace, with their folders; none on Azure itself.
     offline: Mapping[str, Path] = field(default_factory=lambda: _OFFLINE)
 
@@ -70,8 +75,9 @@ class Project:
         return stack_files(self.program)
 
     @property
-    def pack(self) -> Path:
-        return self.program / "policies"
+    def pack(self) -> Path | None:
+        own = self.program / "policies"
+        return self.other_pack or (own if (own / "PulumiPolicy.yaml").exists() else None)
 
     @property
     def passphrase(self) -> str:
@@ -109,10 +115,10 @@ class Project:
 
     def environment(self) -> dict[str, str]:
         """The variables with which `pulumi` uses this project and its backend."""
-        own = {
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "PULUMI_HOME": str(self.home / "pulumi-home"),
-        }
+        own = {"PULUMI_HOME": str(self.home / "pulumi-home")}
+        if self.program == CHECKOUT:
+            # Another team's program may need more plug-ins than the offline ones.
+            own["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
         return {
             **(own if self.offline else {}),
             "PULUMI_BACKEND_URL": self.backend,
@@ -189,18 +195,33 @@ class Project:
                 f"{self.program / 'Pulumi.yaml'}: each of plugins.providers needs a name and a path"
             ) from None
         paths |= self.offline
-        venv = self.program / ".venv"
+        packages: Mapping[str, Any] = real.get("packages") or {}
         return {
             "main": os.path.relpath(self.main, self.folder),
             "plugins": {
                 "providers": [{"name": name, "path": str(path)} for name, path in paths.items()]
             },
-            "runtime": {
-                "name": "python",
-                # A program without a virtual environment runs in this one.
-                "options": {"virtualenv": str(venv if venv.exists() else sys.prefix)},
-            },
+            "runtime": self._runtime(real.get("runtime")),
+            "packages": {name: self._absolute(source) for name, source in packages.items()},
         }
+
+    def _runtime(self, real: Any) -> Any:
+        """The runtime; for Python with its virtual environment, wherever the project file is."""
+        written = real if isinstance(real, dict) else {"name": real}
+        if written.get("name") != "python":
+            return real
+        named = (written.get("options") or {}).get("virtualenv", ".venv")
+        venv = self.program / named
+        # A program without a virtual environment runs in this one.
+        return {
+            "name": "python",
+            "options": {"virtualenv": str(venv if venv.exists() else sys.prefix)},
+        }
+
+    def _absolute(self, source: Any) -> Any:
+        """Where a package comes from, if that is a folder beside the program."""
+        is_folder = isinstance(source, str) and source.startswith(".")
+        return str((self.program / source).resolve()) if is_folder else source
 
 
 def stack_files(program: Path) -> Path:

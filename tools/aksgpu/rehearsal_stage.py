@@ -1,13 +1,14 @@
 """Prepares a rehearsal: the engine, the rehearsal cloud, and the project."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from aksgpu.outcome import Cause, stopped
-from aksgpu.project import Project
+from aksgpu.project import CHECKOUT, Project
 from aksgpu.running import Program
 from aksgpu.stack_names import mistake_in_name
 from machine_setup import Engine, ensure_engine, ensure_kubernetes, helm_place
@@ -16,15 +17,47 @@ from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
 from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 
-PROGRAM = Path(__file__).resolve().parents[2]
+PROGRAM = CHECKOUT
+# The folder of another team's program, which is rehearsed in place of this checkout's.
+PROJECT_VARIABLE = "AKS_GPU_PROJECT"
+
+
+def rehearsed_program() -> Path:
+    return Path(os.environ.get(PROJECT_VARIABLE) or PROGRAM)
+
+
+def is_of_others() -> bool:
+    """Whether another team's program is rehearsed: its stack files are not ours."""
+    return rehearsed_program() != PROGRAM
+
+
+def command_line(*words: str, stack: str = "") -> str:
+    """A command on the rehearsed program, as people type it."""
+    aksgpu, options = ".venv/bin/aksgpu", ["--stack", stack] if stack else []
+    if is_of_others():
+        aksgpu = str(PROGRAM / aksgpu)
+        options = ["--project", str(rehearsed_program()), *options]
+    return shlex.join([aksgpu, *words, *options])
+
+
+def rehearse_line(stack: str) -> str:
+    """The command that rehearses a stack."""
+    if is_of_others():
+        return command_line("rehearse", stack=stack)
+    return f"make rehearse STACK={shlex.quote(stack)}"
+
+
+def down_line() -> str:
+    """The command that removes the rehearsal."""
+    return command_line("rehearse-down") if is_of_others() else "make rehearse-down"
 
 
 def rehearsal_root() -> Path:
-    return Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM))
+    return Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", rehearsed_program()))
 
 
 def rehearsal_home() -> Path:
-    """The folder of this checkout's rehearsal."""
+    """The folder of the program's rehearsal."""
     return rehearsal_root() / ".rehearsal"
 
 
@@ -70,13 +103,13 @@ class Stage:
         return pulumi_in(self.engine, self.project.folder, environment)
 
 
-def set_stage(say: Say) -> Stage:
+def set_stage(say: Say, pack: Path | None = None) -> Stage:
     """Everything that a rehearsal needs: creates and starts what is missing."""
     refuse_other_systems()
     home = rehearsal_home()
     engine = ensure_engine(say)
     kubernetes = ensure_kubernetes(say)
     cloud = start_cloud(home, kubernetes=kubernetes.folder, say=say)
-    project = Project(PROGRAM, home)
+    project = Project(rehearsed_program(), home, pack)
     project.write()
     return Stage(engine, cloud, project)

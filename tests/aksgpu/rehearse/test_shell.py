@@ -34,6 +34,7 @@ def stage(tmp_path: Path) -> Stage:
     """A stage on which nothing runs."""
     program, engine = tmp_path / "a program", tmp_path / "the engine"
     (program / "policies").mkdir(parents=True)
+    (program / "policies" / "PulumiPolicy.yaml").touch()
     engine.mkdir()
     (program / "Pulumi.yaml").write_text("name: a\nruntime: python\n")
     for name in ("dev", "team"):

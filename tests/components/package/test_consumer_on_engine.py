@@ -2,9 +2,9 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import yaml
 from aks_preview.configuration import PACKAGE, VERSION
 from machine_setup import Engine
 from rehearsal.cloud import Cloud
-from tests.bench import Bench
+from tests.bench import ROOT, Bench
 from tests.github import HOST, REPOSITORY, github
 from tests.names import unique
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
@@ -22,16 +22,12 @@ from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
-# With what the SDKs that Pulumi makes say of each resource: the version and where the plug-in is.
+# With the SDK that Pulumi makes of the package, beside a folder of the team's own of the same name.
 PROGRAM = """
-import pulumi
+from aks_gpu_aks_gpu.components import GpuNodePool
+from components import OURS
 
-class GpuNodePool(pulumi.ComponentResource):
-    def __init__(self, name, inputs):
-        source = pulumi.ResourceOptions(version={version!r}, plugin_download_url={source!r})
-        super().__init__("aks-gpu:components:GpuNodePool", name, inputs, source, remote=True)
-
-GpuNodePool("train", {inputs!r})
+GpuNodePool(OURS, **{inputs!r})
 """
 PACKAGES = {"aks-gpu": "components", PACKAGE: "plugins/aks_preview"}
 
@@ -44,12 +40,35 @@ class Consumer(Bench):
 
     def write(self, program: str) -> None:
         folder = self.folder / "project"
-        folder.mkdir(exist_ok=True)
+        (folder / "components").mkdir(parents=True, exist_ok=True)
         (self.folder / "state").mkdir(exist_ok=True)
-        runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
-        project = {"name": "consumer", "runtime": runtime}
-        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
+        (folder / "components" / "__init__.py").write_text('OURS = "train"\n')
         (folder / "__main__.py").write_text(program)
+        if not (folder / "Pulumi.yaml").exists():
+            runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": "venv"}}
+            project = {"name": "consumer", "runtime": runtime}
+            (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
+            (folder / "requirements.txt").write_text(f"pulumi=={version('pulumi')}\n")
+
+    def amend(self, parts: Mapping[str, Any]) -> None:
+        file = self.folder / "project" / "Pulumi.yaml"
+        file.write_text(yaml.safe_dump({**yaml.safe_load(file.read_text()), **parts}))
+
+    def add(self, *source: str) -> str:
+        """What `pulumi package add` says, and what it has done: an SDK, made and installed."""
+        ended = subprocess.run(
+            [self.engine.pulumi, "package", "add", *source],
+            cwd=self.folder / "project",
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # It makes the environments of the plug-in and of the project, with pip.
+            timeout=2 * PATIENCE,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stdout
+        return ended.stdout
 
     @property
     def environment(self) -> dict[str, str]:
@@ -90,8 +109,11 @@ def consumer(engine: Engine, engine_cloud: Cloud, tmp_path: Path) -> Iterator[Co
         yield made.begin()
 
 
-def test_the_engine_downloads_the_plug_ins(consumer: Consumer) -> None:
-    """The package's pool with custom headers needs aks-preview, and only a checkout had it."""
+@pytest.mark.parametrize("place", ["address", "folder"])
+def test_a_python_program_gets_the_components_by_package_add(
+    consumer: Consumer, place: str
+) -> None:
+    """Its pool has custom headers, so it needs aks-preview too, and only a checkout had that."""
     name = unique("consumer")
     azure = Azure(consumer.cloud)
     azure.call("PUT", f"/resourceGroups/{name}?api-version=2025-04-01", {"location": "eastus"})
@@ -99,25 +121,33 @@ def test_the_engine_downloads_the_plug_ins(consumer: Consumer) -> None:
     azure.call("PUT", f"{cluster}?api-version=2026-08-01", new_cluster())
     wait_until_made(azure, cluster)
     inputs = {
-        "resourceGroupName": name,
-        "clusterName": name,
-        "poolName": "train",
-        "vmSize": "Standard_NC8as_T4_v3",
-        "customHeaders": {"X-Team": "a"},
+        "resource_group_name": name,
+        "cluster_name": name,
+        "pool_name": "train",
+        "vm_size": "Standard_NC8as_T4_v3",
+        "custom_headers": {"X-Team": "a"},
     }
-    schemas = {"aks-gpu": consumer.schema("components")}
-    source = schemas["aks-gpu"]["pluginDownloadURL"]
+    if place == "folder":
+        known = {"name": PACKAGE, "path": str(ROOT / "plugins" / "aks_preview")}
+        consumer.amend({"plugins": {"providers": [known]}})
+    source = (
+        f"{HOST}/{REPOSITORY}/components@{VERSION}" if place == "address" else ROOT / "components"
+    )
+    assert "import aks_gpu_aks_gpu" in consumer.add(str(source))
     assert not consumer.environment_of("plugins/aks_preview").exists()
 
-    consumer.up(PROGRAM.format(version=VERSION, source=source, inputs=inputs))
+    consumer.up(PROGRAM.format(inputs=inputs))
 
     (put,) = consumer.requests("PUT", f"{cluster}/agentPools/train")
     assert "X-Team" in put["headers"]
     assert consumer.changes() == {}
-    schemas[PACKAGE] = consumer.schema("plugins/aks_preview")
+    assert consumer.environment_of("plugins/aks_preview").exists() == (place == "address")
+
+
+def test_the_engine_downloads_the_plug_ins(consumer: Consumer) -> None:
     for package, folder in PACKAGES.items():
+        schema = consumer.schema(folder)
         assert (consumer.environment_of(folder) / "bin" / "python").exists()
-        schema = schemas[package]
         assert (schema["name"], schema["version"]) == (package, VERSION)
         assert schema["pluginDownloadURL"] == f"git://{HOST}/{REPOSITORY}/{folder}"
     [packages] = consumer.environment_of("plugins/aks_preview").glob("lib/*/site-packages")

@@ -22,7 +22,7 @@ _PLACES = (
     ("plugins/aks_preview/configuration.py", r'^VERSION: Final = "'),
     ("components/schema.json", r'^  "version": "'),
     ("templates/go/Pulumi.yaml", r"^    version: "),
-    ("templates/python/requirements.txt", r"^aks-gpu @ \S+@v"),
+    ("templates/python/Pulumi.yaml", r"^    version: "),
 )
 
 

@@ -1,7 +1,6 @@
 """Rehearses a stack: runs the unchanged program on the rehearsal cloud, with the policy pack."""
 
 import os
-import shlex
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -16,8 +15,18 @@ from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.existing_group import provide_group
+from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.report import render_answers, render_result
-from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_home, require_name, set_stage
+from aksgpu.rehearsal_stage import (
+    PROGRAM,
+    Stage,
+    command_line,
+    is_of_others,
+    rehearsal_home,
+    rehearse_line,
+    require_name,
+    set_stage,
+)
 from aksgpu.rehearse import shell, state
 from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.rehearse.planning import Plan, plan
@@ -25,24 +34,26 @@ from aksgpu.rehearse.state import State
 from aksgpu.rehearse.unrecorded import has_unrecorded
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
+from aksgpu.stack_names import stack_file as file_of
 from machine_setup import ensure_helm
 from machine_setup.progress import to_stderr
 from rehearsal.cloud import empty, find, status_of
 from rehearsal.files import log_length
 
 
-def rehearse(stack: str, console: Console) -> int:
-    """Brings the stack up; the exit code."""
+def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
+    """Brings the stack up; the exit code. `pack` takes the place of the program's policy pack."""
     to_stderr(f"Rehearsing the stack {stack}: the rehearsal cloud takes the place of Azure.")
     # Importing the Kubernetes client takes a while: do it while pulumi runs.
     Thread(target=import_module, args=["aksgpu.rehearse.summary"], daemon=True).start()
     require_name(stack)
-    # Mistakes in the file are reported before anything starts.
-    configuration = stack_file.read(PROGRAM, stack)
-    if configuration.settings.pools_of(OPERATOR):
+    # Mistakes in the file are reported before anything starts. Those of other teams mean something
+    # to their programs alone.
+    configuration = None if is_of_others() else stack_file.read(PROGRAM, stack)
+    if configuration and configuration.settings.pools_of(OPERATOR):
         ensure_helm(to_stderr)
-    stage = set_stage(to_stderr)
-    stage.project.write_stack(stack)
+    stage = set_stage(to_stderr, pack)
+    _write_stack(stage, stack)
     pulumi = stage.pulumi()
     before = state.read_or_init(pulumi, stack)
     is_killed = before.is_unfinished or stage.project.has_locks(stack) or _unsettled(stage).exists()
@@ -59,18 +70,22 @@ def rehearse(stack: str, console: Console) -> int:
     if inventory.has_lost_clusters(before, stage.cloud):
         # Objects on a deleted cluster cannot be deleted through its API.
         stage = replace(stage, extra={"PULUMI_K8S_DELETE_UNREACHABLE": "true"})
-    provide_group(stage.cloud, configuration.settings)
+    if configuration:
+        provide_group(stage.cloud, configuration.settings)
     planned = plan(stage, stack, refresh=True)
     if planned.is_idle:
         console.print("No changes: the rehearsal matches the stack file.")
         return _show(stage, planned, before, console, with_job=False)
-    preflight = examine_rehearsed(stack, configuration, stage)
+    preflight = (
+        examine_rehearsed(stack, configuration, stage) if configuration else Preflight(stack)
+    )
     preflight.rows += planned.rows()
-    render_answers(preflight, console)
+    if configuration or preflight.exit_code:
+        render_answers(preflight, console)
     if preflight.exit_code:
         console.print("Nothing was changed.")
         render_result(preflight, console, "rehearse again")
-        print_next("Then", [_again(stack)], console)
+        print_next("Then", [rehearse_line(stack)], console)
         return preflight.exit_code
     if failed := _bring_up(stage, planned, before, console):
         return failed
@@ -85,10 +100,10 @@ def print_environment(stack: str) -> int:
     if find(rehearsal_home()) is None:
         to_stderr("The rehearsal cloud does not run: starting it.")
     stage = set_stage(to_stderr)
-    stage.project.write_stack(stack)
+    _write_stack(stage, stack)
     current = state.read(stage.pulumi(), stack)
     if current is None:
-        to_stderr(f"The stack has not been rehearsed yet: {_again(stack)}")
+        to_stderr(f"The stack has not been rehearsed yet: {rehearse_line(stack)}")
     else:
         shell.keep_kubeconfig(stage.project.home, stack, current.outputs.get("kubeconfig"))
     for line in shell.commands_to_enter(stage, stack, os.environ):
@@ -112,9 +127,16 @@ def _begin_again(stage: Stage, stack: str, reason: str) -> Stage:
     empty(stage.project.home)
     stage.project.remove_state()
     _unsettled(stage).unlink(missing_ok=True)
-    stage = set_stage(to_stderr)
-    stage.project.write_stack(stack)
+    stage = set_stage(to_stderr, stage.project.other_pack)
+    _write_stack(stage, stack)
     return stage
+
+
+def _write_stack(stage: Stage, stack: str) -> None:
+    project = stage.project
+    # A program without configuration needs no stack file.
+    if not is_of_others() or file_of(project.stack_files, stack).exists():
+        project.write_stack(stack)
 
 
 def _unsettled(stage: Stage) -> Path:
@@ -147,19 +169,14 @@ def _bring_up(stage: Stage, planned: Plan, before: State, console: Console) -> i
         step += " (a plug-in or the server was killed: the rehearsal begins again)"
     elif state.read(stage.pulumi(), planned.stack) != before:
         step += " (what Azure accepted is in the state)"
-    print_next(f"Next:   {step}", [_again(planned.stack)], console)
+    print_next(f"Next:   {step}", [rehearse_line(planned.stack)], console)
     return updated.cause.exit_code
 
 
 def _show(stage: Stage, planned: Plan, now: State, console: Console, *, with_job: bool) -> int:
     kubeconfig = now.outputs.get("kubeconfig")
     shell.keep_kubeconfig(stage.project.home, planned.stack, kubeconfig)
-    env = f'eval "$(.venv/bin/aksgpu env {shlex.join(["--stack", planned.stack])})"'
+    env = f'eval "$({command_line("env", stack=planned.stack)})"'
     from aksgpu.rehearse import summary  # noqa: PLC0415 (as above)
 
     return summary.show(stage, planned, now, env, console, with_job=with_job)
-
-
-def _again(stack: str) -> str:
-    """The command that rehearses a stack."""
-    return f"make rehearse STACK={shlex.quote(stack)}"

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from aksgpu.outcome import Cause
-from aksgpu.rehearsal_stage import rehearsal_home
+from aksgpu.rehearsal_stage import down_line, rehearsal_home
 from aksgpu.rehearse import stored_only
 from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import ReportTable, print_json, print_result, table
@@ -88,7 +88,7 @@ def _next_step(status: Status | None) -> str:
     if status.dead_clusters:
         return "Next: `aksgpu start` restarts the dead control plane."
     if status.server == "stopped":
-        return "Next: `aksgpu start` starts it again; `make rehearse-down` removes it."
+        return f"Next: `aksgpu start` starts it again; `{down_line()}` removes it."
     return "Next: `aksgpu check --rehearsal` checks the GPUs; `aksgpu stop` keeps all data."
 
 

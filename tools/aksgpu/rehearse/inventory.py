@@ -108,7 +108,10 @@ def _get(
     connection.request("GET", f"{quote(resource_id)}?api-version={version}", headers=headers)
     response = connection.getresponse()
     content = response.read()
-    body: Mapping[str, Any] | None = json.loads(content) if response.status == 200 else None
+    if response.status == 404:
+        return None
+    # Of other types, the server may know no such version: they are there, and no more is shown.
+    body: Mapping[str, Any] = json.loads(content) if response.status == 200 else {}
     return body
 
 

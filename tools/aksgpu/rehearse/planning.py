@@ -9,7 +9,7 @@ from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.pack_configuration import mistakes_in
 from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.rows import About, Row
-from aksgpu.rehearsal_stage import Stage
+from aksgpu.rehearsal_stage import Stage, command_line
 from aksgpu.rehearse import state
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.losses import lost_pools
@@ -64,7 +64,7 @@ class Plan:
         rules = sorted({finding.rule for finding in self.result.findings if not finding.mandatory})
         if not rules:
             return line
-        review = f".venv/bin/aksgpu review --offline --stack {self.stack}"
+        review = command_line("review", "--offline", stack=self.stack)
         return f"{line}\nAdvisory findings: {', '.join(rules)}; to read them: {review}"
 
     def rows(self) -> Iterator[Row]:
@@ -94,10 +94,9 @@ def plan(stage: Stage, stack: str, *, refresh: bool = False) -> Plan:
     if configuration is not None:
         refuse_mistakes(configuration)
     place = Place(stage.engine, stage.pulumi())
-    with Progress(f"Previewing {stack} with the policy pack", to_stderr):
-        return Plan(
-            stack, *preview(place, stack, stage.project.pack, configuration, refresh=refresh)
-        )
+    pack = stage.project.pack
+    with Progress(f"Previewing {stack}{' with the policy pack' if pack else ''}", to_stderr):
+        return Plan(stack, *preview(place, stack, pack, configuration, refresh=refresh))
 
 
 def rows_of_rules(stage: Stage, stack: str) -> list[Row]:

@@ -80,7 +80,7 @@ def _of_stack(stage: Stage, stack: str) -> dict[str, str]:
     return {
         "KUBECONFIG": str(kubeconfig_of(project.home, stack)),
         "PULUMI_OPTION_CWD": str(project.folder),
-        "PULUMI_OPTION_POLICY_PACK": str(project.pack),
+        "PULUMI_OPTION_POLICY_PACK": str(project.pack or ""),
         "PULUMI_OPTION_POLICY_PACK_CONFIG": str(project.configuration_of_the_pack(stack) or ""),
         "PULUMI_STACK": stack,
     }

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import PROGRAM
+from aksgpu.rehearsal_stage import rehearsed_program
 from stack_settings.project_file import read_project
 
 _ENDINGS = (".json", ".json.gz")
@@ -11,10 +11,10 @@ _ENDINGS = (".json", ".json.gz")
 
 def stacks_of(home: Path) -> list[str]:
     """The names of the stacks; those of other projects as `project/name`."""
-    rehearsed = Project(PROGRAM, home)
+    rehearsed = Project(rehearsed_program(), home)
     folder = rehearsed.state / ".pulumi" / "stacks"
     # The rehearsal has a project file too, whatever has become of the program's.
-    projects = map(read_project, (PROGRAM, rehearsed.folder))
+    projects = map(read_project, (rehearsed_program(), rehearsed.folder))
     program = next((name for each in projects if (name := each.content.get("name"))), None)
     stacks = []
     for file in folder.rglob("*"):

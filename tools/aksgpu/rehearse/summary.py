@@ -10,7 +10,7 @@ from aksgpu.check.target import Target, of_resources
 from aksgpu.outcome import StoppedError
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import price_list_url
-from aksgpu.rehearsal_stage import Stage
+from aksgpu.rehearsal_stage import Stage, down_line, is_of_others
 from aksgpu.rehearse import inventory, stored_only
 from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.state import State
@@ -47,7 +47,10 @@ def show(
         kubeconfig = target().kubeconfig
     except StoppedError:
         kubeconfig = None
-    checked = examine_cluster(target, CheckOptions(job=with_job), to_stderr, _FoldedProgress)
+    checked = None
+    # Another team's program need not hand out a kubeconfig.
+    if kubeconfig is not None or not is_of_others():
+        checked = examine_cluster(target, CheckOptions(job=with_job), to_stderr, _FoldedProgress)
     rows = inventory.resources(now, stage.cloud, kubeconfig, pulumi.environment)
     cost = _cost(stage.cloud, planned)
     console.print()
@@ -56,18 +59,20 @@ def show(
     if not_simulated := stored_only.in_words(status.clusters, status.stored_types):
         console.print(Text(not_simulated), soft_wrap=True)
     console.print()
-    has_problem = checked.verdict.is_problem
-    if not has_problem:
+    problem = checked if checked and checked.verdict.is_problem else None
+    if checked and not problem:
         print_summary(checked, console)
     console.print(Text(f"Cost:   {cost}"), soft_wrap=True)
-    if not has_problem:
-        print_next("Next:   look at the cluster", [env, "kubectl get nodes"], console)
+    if not problem:
+        look = "kubectl get nodes" if kubeconfig else "pulumi stack output"
+        print_next("Next:   look at it", [env, look], console)
     console.print(Text(f"Log:    {stage.cloud.request_log} has all requests"), soft_wrap=True)
-    console.print("Remove: make rehearse-down")
-    if has_problem:
+    console.print(Text(f"Remove: {down_line()}"), soft_wrap=True)
+    if problem:
         console.print()
-        print_problem(checked, console)
-    return checked.verdict.exit_code
+        print_problem(problem, console)
+        return problem.verdict.exit_code
+    return 0
 
 
 def _cost(cloud: Cloud, planned: Plan) -> str:

@@ -52,7 +52,7 @@ def update(stage: Stage, planned: Plan) -> Update:
     log.parent.mkdir(mode=0o700, exist_ok=True)
     configuration = stage.project.configuration_of_the_pack(stack)
     command = ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", stack]
-    command += ["--policy-pack", str(stage.project.pack)]
+    command += ["--policy-pack", str(stage.project.pack)] if stage.project.pack else []
     command += ["--policy-pack-config", str(configuration)] if configuration else []
     command += ["--refresh"] if planned.result.drift else []
     changes = {change.resource.urn for change in planned.result.changes}

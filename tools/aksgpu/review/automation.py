@@ -38,7 +38,12 @@ class Place:
 
 
 def preview(
-    place: Place, stack: str, pack: Path, configuration: Path | None, *, refresh: bool = False
+    place: Place,
+    stack: str,
+    pack: Path | None,
+    configuration: Path | None,
+    *,
+    refresh: bool = False,
 ) -> tuple[PreviewResult, list[Finding]]:
     """Runs a preview; its result, and why it failed if it did.
 
@@ -50,7 +55,7 @@ def preview(
     with _unread_events() as unread:
         try:
             Stack.select(stack, _workspace(place)).preview(
-                policy_packs=[str(pack)],
+                policy_packs=[str(pack)] if pack else None,
                 policy_pack_configs=[str(configuration)] if configuration else None,
                 refresh=refresh or None,
                 color="never",
