@@ -8,6 +8,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import EnforcementLevel, PolicyPack
 
+from aks_catalogue.address import REPOSITORY
 from policies import organization
 from policies.rules import RULES
 from policies.sdk import convert_once, note_configuration
@@ -28,5 +29,5 @@ PolicyPack(
     readme=Path(sys.path[0], "docs", "policies.md").read_text(encoding="utf-8"),
     provider="azure",
     tags=["aks", "azure", "gpu", "kubernetes"],
-    repository="https://github.com/aks-gpu/aks-gpu",
+    repository=f"https://{REPOSITORY}",
 )

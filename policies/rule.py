@@ -16,6 +16,7 @@ from pulumi_policy import (
     Severity,
 )
 
+from aks_catalogue.address import REPOSITORY
 from policies import exceptions
 from policies.exceptions import CONFIGURATION
 from policies.pools import Pool, pools_of
@@ -25,7 +26,7 @@ from policies.sdk import LastResults
 from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
 
-PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/reference/rules.md"
+PAGE = f"https://{REPOSITORY}/blob/main/docs/reference/rules.md"
 
 Settings = Mapping[str, Any]
 # A message for each finding.

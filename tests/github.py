@@ -15,12 +15,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import IO, cast
 
+from aks_catalogue import address
 from rehearsal.certificates import Authority, subject, write_certificate, write_key
 from tests.aksgpu.review.pull_request import git
 from tests.readme_commands import clone
 
-HOST = "github.com"
-REPOSITORY = "aks-gpu/aks-gpu"
+HOST, _, REPOSITORY = address.REPOSITORY.partition("/")
 
 
 def tagged(folder: Path, tag: str) -> Path:

@@ -78,7 +78,7 @@ def test_the_project_of_the_python_template_has_a_gpu(
     with github(tmp_path / "github", f"v{VERSION}", todays_cloud.ca_bundle) as environment:
         bench = NewProject(engine, todays_cloud, tmp_path, environment)
         folder = bench.new("python", unique("trial"))
-        install = [bench.engine.pulumi, "install"]
+        install = [str(bench.engine.pulumi), "install"]
         subprocess.run(install, cwd=folder, env=bench.environment, check=True, timeout=2 * PATIENCE)
         come_up(bench)
 

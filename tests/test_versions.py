@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from aks_catalogue.address import REPOSITORY
 from aksgpu.ci.release import mistakes, notes, versions
 from tests.bench import ROOT
 
@@ -54,7 +55,7 @@ def test_every_file_that_has_the_version_is_compared() -> None:
     whole = re.compile(rf"(?<![\d.]){re.escape(VERSION)}(?![\d.])")
     for name in listed.stdout.split():
         if not name.startswith("tests/") and whole.search((ROOT / name).read_text()):
-            assert name in {*FOUND, "upgrade.md"}
+            assert name in {*FOUND, "docs/upgrade.md"}
 
 
 def test_a_tag_of_the_version_is_released(ready: Path) -> None:
@@ -90,3 +91,17 @@ def test_the_notes_are_what_the_changelog_says_of_the_version(tmp_path: Path) ->
 
     assert notes(tmp_path, "1.2.0") == "- A change.\n"
     assert notes(ROOT, VERSION) in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_file_has_the_same_address() -> None:
+    """To rename the repository meant to find 21 files: now this names those that are left."""
+    pattern = r"github\.com/[A-Za-z-]+/aks-gpu"
+    listed = subprocess.run(
+        ["git", "grep", "-h", "-o", "-I", "--extended-regexp", pattern],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Another repository has the name, too.
+    assert {*listed.stdout.split()} - {"github.com/Azure/aks-gpu"} == {REPOSITORY}

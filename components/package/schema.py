@@ -12,8 +12,9 @@ from typing import Any
 import pulumi
 
 import components
+from aks_catalogue.address import REPOSITORY
 from aks_catalogue.valid import choices_of
-from aks_preview.configuration import REPOSITORY, VERSION
+from aks_preview.configuration import VERSION
 from components.declared import camel_case, rules_of
 from components.package.docstrings import attributes, described, summary
 from components.package.kinds import SCALARS, Kind, kind_of

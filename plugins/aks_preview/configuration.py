@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Final
 
 from aks_catalogue import azure_settings, secrecy
+from aks_catalogue.address import REPOSITORY
 from aks_catalogue.azure_settings import Setting
 from aks_catalogue.mistakes import Mistake
 
 PACKAGE: Final = "aks-preview"
 VERSION: Final = "0.1.0"
-REPOSITORY: Final = "github.com/aks-gpu/aks-gpu"
 # Where the engine finds the plug-in of that version, if a project does not name a folder.
 DOWNLOAD_URL: Final = f"git://{REPOSITORY}/plugins/aks_preview"
 # The setting with the existing resources to update.

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from aks_catalogue.address import REPOSITORY
 from aks_catalogue.azure_settings import Setting
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import (
     DOWNLOAD_URL,
     HIDDEN,
     PACKAGE,
-    REPOSITORY,
     SETTINGS,
     VERSION,
 )

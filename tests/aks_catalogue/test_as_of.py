@@ -12,6 +12,7 @@ from aks_catalogue.today import TODAY_VARIABLE, today
 
 # Without facts about AKS: logic, and what has no day.
 LOGIC = {
+    "address": "where this project is",
     "clusters": "formats of names",
     "gpu_resources": "rules over the tables",
     "mistakes": "what a mistake is",

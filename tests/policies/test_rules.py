@@ -10,6 +10,7 @@ import pytest
 from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_STRING_VALUE
 
+from aks_catalogue.address import REPOSITORY
 from policies.rules import RULES
 from tests.bench import ROOT
 from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
@@ -40,10 +41,7 @@ def test_rules_have_descriptions(rule: Policy) -> None:
     assert rule.severity
     assert rule.enforcement_level
     assert rule.tags
-    assert (
-        rule.url
-        == f"https://github.com/aks-gpu/aks-gpu/blob/main/docs/reference/rules.md#{rule.name}"
-    )
+    assert rule.url == f"https://{REPOSITORY}/blob/main/docs/reference/rules.md#{rule.name}"
     assert rule.config_schema
     assert rule.config_schema.properties["reason"]["type"] == "string"
 
