@@ -1,5 +1,6 @@
 """The program with each stack file, against mocks: the whole graph that it registers."""
 
+import ast
 import json
 import runpy
 from collections.abc import Callable
@@ -243,3 +244,13 @@ def test_a_stack_file_with_mistakes_registers_nothing(run: Run) -> None:
         "gpuPools[0].name",
         "gpuPools[0].vmSize",
     ]
+
+
+def test_the_files_of_the_root_import_what_they_may() -> None:
+    """They are no package, which the import contracts could name."""
+    nodes = [node for file in ROOT.glob("*.py") for node in ast.walk(ast.parse(file.read_text()))]
+    found = {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    found |= {each.name for node in nodes if isinstance(node, ast.Import) for each in node.names}
+    found = {name.partition(".")[0] for name in found}
+    ours = {folder.name for room in (".", "plugins", "tools") for folder in (ROOT / room).iterdir()}
+    assert found & ours == {"aks_catalogue", "components", "stack_settings"}

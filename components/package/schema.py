@@ -74,6 +74,7 @@ def schema() -> _Json:
         "repository": f"https://{REPOSITORY}",
         "license": "Apache-2.0",
         "publisher": "aks-gpu",
+        "logoUrl": f"https://{REPOSITORY}/raw/main/docs/logo.svg",
         "pluginDownloadURL": f"git://{REPOSITORY}/components",
         "language": {"go": {**_GO}},
         "resources": {

@@ -168,8 +168,8 @@ def scaled(proof: Proof) -> Outcome:
     with _one_node(proof):
         proof.up(labels={"proof": "scaled"})
         count = proof.pool().get("count")
-        # As long as the pod keeps its node: afterwards AKS scales the pool down, and an update of it
-        # at that moment would be refused, as it should be.
+        # As long as the pod keeps its node: afterwards AKS scales the pool down, and an update at
+        # that moment would be refused, as it should be.
         proof.up()
     return Outcome("1 node, as AKS has scaled it", f"{count} node, as AKS has scaled it")
 
