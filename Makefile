@@ -24,7 +24,7 @@ IS_NEW := import sys; sys.exit(sys.version_info < (3, 11))
 	@echo "Making .venv, which takes about a minute ..."
 	@$(PYTHON) -m venv .venv
 	@PYTHONPATH=tools $(PYTHON) -m aksgpu.pip_progress $(PIP) --progress-bar off --require-hashes --only-binary :all: -r tools/requirements-dev.txt
-	@$(PIP) --quiet --no-deps --no-build-isolation -e .
+	@PYTHONWARNINGS=ignore $(PIP) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 STACK ?= dev

@@ -44,7 +44,9 @@ def stack_of(stack: str, *, has_mig: bool) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a value as every run has it: Pulumi makes floats of integers, and AKS no case."""
+    """Returns a value that is the same in every run: Pulumi turns integers into floats, and
+    AKS ignores case.
+    """
     match value:
         case Mapping():
             return {name: _plain(inner) for name, inner in value.items() if inner is not None}

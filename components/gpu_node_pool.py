@@ -257,7 +257,7 @@ class GpuNodePool(pulumi.ComponentResource):
     replacement: str
     """What a change does that needs a new pool: `rotate` or `in-place`."""
     pool_label: pulumi.Output[str]
-    """The value of the label by which pods find the pool: its name, without what rotates."""
+    """The value of the label by which pods find the pool: `pool_name`."""
     has_mig: bool
     """Whether a MIG profile partitions the GPUs."""
     resource_name: pulumi.Output[str | None]

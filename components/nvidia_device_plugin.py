@@ -96,7 +96,8 @@ class PluginPoolArgs:
     """A GPU node pool for the device plugin."""
 
     pool_name: pulumi.Input[str]
-    """The name of the node pool in AKS; of a pool that rotates, without what rotates."""
+    """The name of the node pool in AKS; of a pool that rotates, without the 3 characters that a
+    rotation adds."""
     gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
     """What installs the GPU driver and the device plugin on the pool. The plugin runs only on pools
     with `device-plugin`."""

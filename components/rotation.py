@@ -26,7 +26,7 @@ def rotating_name(
 ) -> pulumi.Output[str]:
     """Returns the name in Azure of a new pool. `headers` are given if they replace the pool.
 
-    Its characters are too few to tell what is secret.
+    Three characters of a hash reveal no secret, so the name is none.
     """
     tops = {path.partition(".")[0] for path in POOL.fixed} & properties.keys()
 

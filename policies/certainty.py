@@ -17,9 +17,11 @@ class Certainty(IntEnum):
 
 
 # The certainty, the message, and the URN of a finding.
-Weighed = tuple[Certainty, str, str]
+StackFinding = tuple[Certainty, str, str]
 
 
-def that_are(certainty: Certainty, weighed: Iterable[Weighed]) -> Iterator[tuple[str, str]]:
+def with_certainty(
+    certainty: Certainty, findings: Iterable[StackFinding]
+) -> Iterator[tuple[str, str]]:
     """Yields the findings of exactly this certainty, as message and URN."""
-    return ((message, urn) for actual, message, urn in weighed if actual is certainty)
+    return ((message, urn) for actual, message, urn in findings if actual is certainty)

@@ -5,7 +5,7 @@ from itertools import product
 
 from aks_catalogue.gpu_operator import AKS_RUNTIME
 from aks_catalogue.shapes import mapping
-from policies.certainty import Certainty, Weighed
+from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
@@ -25,14 +25,14 @@ _DEFAULT_RUNTIME = "nvidia"
 _UNSURE = " Whether the operator serves this pool, with these values, is not certain."
 
 
-def unfit(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+def incoherent_operators(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
     """Yields the pools for which the parts of an operator do not fit together."""
     operators = [item for item in software_in(members, unknowns) if item.has_policy]
     clusters = Clusters(members)
 
-    def judge(pair: tuple[StackPool, Software]) -> Iterator[Weighed]:
+    def judge(pair: tuple[StackPool, Software]) -> Iterator[StackFinding]:
         found, operator = pair
-        if not serves(found, operator) or not (why := _unfit(found, operator)):
+        if not serves(found, operator) or not (why := _why_incoherent(found, operator)):
             return
         certainty = min(lands(found, operator, clusters), nvidia_gpus(found.pool))
         unsure = "" if certainty is Certainty.CERTAIN else _UNSURE
@@ -42,7 +42,7 @@ def unfit(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     yield from unknowns.each(product(pools, operators), judge)
 
 
-def _unfit(found: StackPool, operator: Software) -> str:
+def _why_incoherent(found: StackPool, operator: Software) -> str:
     driver, toolkit = brings_driver(found, operator), brings_toolkit(found, operator)
     if driver and not toolkit:
         return (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from policies.certainty import Certainty, Weighed
+from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
@@ -63,7 +63,7 @@ class Owners:
     def instead(self) -> str:
         return "let AKS install the driver, " if driver_is_left_out(self._pool) else ""
 
-    def twice(self) -> Iterator[Weighed]:
+    def twice(self) -> Iterator[StackFinding]:
         """Yields a finding if several owners bring the device plugin, or the driver."""
         built_in = [(Certainty.CERTAIN, label) for label in _built_in(self._pool)]
         by_azure = built_in or [(driver_by_aks(self._pool), "AKS")]
@@ -89,7 +89,7 @@ class Owners:
         by_azure: Sequence[tuple[Certainty, str]],
         by_software: Sequence[tuple[Certainty, Software]],
         message: Callable[[str, str], str],
-    ) -> Iterator[Weighed]:
+    ) -> Iterator[StackFinding]:
         for least, gets in ((Certainty.CERTAIN, "gets"), (Certainty.POSSIBLE, "can get")):
             software = [item for certainty, item in by_software if certainty >= least]
             azure_labels = [label for certainty, label in by_azure if certainty >= least]

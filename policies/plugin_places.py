@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from aks_catalogue.device_plugin import NO_STRATEGY
 from aks_catalogue.shapes import mapping
-from policies.certainty import Certainty, Weighed
+from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
@@ -42,12 +42,12 @@ _PLAIN_NODE: Mapping[str, str] = MappingProxyType(
 )
 
 
-def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+def repelled(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
     """Yields pools whose taints keep away all device plugins that select them."""
     software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
 
-    def judge(stack_pool: StackPool) -> Iterator[Weighed]:
+    def judge(stack_pool: StackPool) -> Iterator[StackFinding]:
         pool = stack_pool.pool
         # These pools have a device plugin.
         if has_specialized_image(pool) or has_managed_gpus(pool):
@@ -79,11 +79,11 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     return unknowns.each(nvidia_pools(members, unknowns), judge)
 
 
-def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+def failing(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
     """Yields device plugins on nodes without NVIDIA GPUs, where they crash repeatedly."""
     pools, clusters = [*pools_in(members, unknowns)], Clusters(members)
 
-    def judge(software: Software) -> Iterator[Weighed]:
+    def judge(software: Software) -> Iterator[StackFinding]:
         if not software.plugin or software.is_operator:
             return
         worst = Certainty.NO
@@ -121,14 +121,14 @@ def _message(certainty: Certainty, where: str) -> str:
     )
 
 
-def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
     """Yields pools with a MIG profile whose device plugin advertises whole GPUs."""
     software, clusters = software_in(members, unknowns), Clusters(members)
     # Unknown values may contain a plugin that has a strategy, and a patch may give it one.
     may_have_one = unknowns.met or some_change_others(members)
     most = Certainty.POSSIBLE if may_have_one else Certainty.CERTAIN
 
-    def judge(stack_pool: StackPool) -> Iterator[Weighed]:
+    def judge(stack_pool: StackPool) -> Iterator[StackFinding]:
         pool = stack_pool.pool
         profile = pool.get("gpuInstanceProfile")
         if not profile or profile.lower() == "none":

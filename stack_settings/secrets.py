@@ -28,8 +28,8 @@ KEPT = frozenset(
 )
 # AKS repeats the labels, taints and tags of all pools in the outputs of the cluster. The engine
 # keeps that list secret if a value of the system pool in the cluster's inputs is secret.
-_OF_POOLS = frozenset({"gpuPools", "tags"})
-_ALONG_WITH_POOLS = "systemPool.osSku"
+_KEYS_IN_POOLS = frozenset({"gpuPools", "tags"})
+_HIDES_THE_LIST = "systemPool.osSku"
 MASK = "[secret]"
 # Shorter parts of a secret occur in any sentence.
 _PART = 4
@@ -71,9 +71,9 @@ class Secrets:
         for name, field in type(section).model_fields.items():
             own = f"{path}.{field.alias}" if path else str(field.alias)
             value = getattr(section, name)
-            if own == _ALONG_WITH_POOLS and _OF_POOLS & set(self.keys):
+            if own == _HIDES_THE_LIST and _KEYS_IN_POOLS & set(self.keys):
                 changed[name] = self.make(value)
-            elif top_key(own) not in self.keys and own != top_key(_ALONG_WITH_POOLS):
+            elif top_key(own) not in self.keys and own != top_key(_HIDES_THE_LIST):
                 continue
             elif own in KEPT and top_key(own) in self.keys:
                 changed[name] = self._made(value)

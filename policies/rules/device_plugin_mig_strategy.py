@@ -8,7 +8,7 @@ see settings in a configuration file.
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.certainty import Certainty, that_are
+from policies.certainty import Certainty, with_certainty
 from policies.plugin_places import without_mig_strategy
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -25,7 +25,7 @@ from policies.unknowns import Unknowns
     tags=("gpu", "aks", "device-plugin", "mig"),
 )
 def device_plugin_mig_strategy(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return that_are(Certainty.CERTAIN, without_mig_strategy(members, unknowns))
+    return with_certainty(Certainty.CERTAIN, without_mig_strategy(members, unknowns))
 
 
 @StackRule(
@@ -36,4 +36,4 @@ def device_plugin_mig_strategy(members: Members, _: Settings, unknowns: Unknowns
     tags=("gpu", "aks", "device-plugin", "mig"),
 )
 def device_plugin_mig_unclear(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return that_are(Certainty.POSSIBLE, without_mig_strategy(members, unknowns))
+    return with_certainty(Certainty.POSSIBLE, without_mig_strategy(members, unknowns))

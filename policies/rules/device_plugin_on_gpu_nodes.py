@@ -8,7 +8,7 @@ waits for, is not known: `device-plugin-bound-to-pools` reports it.
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.certainty import Certainty, that_are
+from policies.certainty import Certainty, with_certainty
 from policies.plugin_places import failing
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -29,7 +29,7 @@ _REMEDY = (
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return that_are(Certainty.CERTAIN, failing(members, unknowns))
+    return with_certainty(Certainty.CERTAIN, failing(members, unknowns))
 
 
 @StackRule(
@@ -43,4 +43,4 @@ def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns
 def device_plugin_bound_to_pools(
     members: Members, _: Settings, unknowns: Unknowns
 ) -> StackFindings:
-    return that_are(Certainty.POSSIBLE, failing(members, unknowns))
+    return with_certainty(Certainty.POSSIBLE, failing(members, unknowns))

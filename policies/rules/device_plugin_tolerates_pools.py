@@ -9,7 +9,7 @@ by the pool's labels (see `one-gpu-stack-owner`) does not count. Windows pools a
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.certainty import Certainty, that_are
+from policies.certainty import Certainty, with_certainty
 from policies.plugin_places import repelled
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -27,7 +27,7 @@ from policies.unknowns import Unknowns
 def device_plugin_tolerates_pools(
     members: Members, _: Settings, unknowns: Unknowns
 ) -> StackFindings:
-    return that_are(Certainty.CERTAIN, repelled(members, unknowns))
+    return with_certainty(Certainty.CERTAIN, repelled(members, unknowns))
 
 
 @StackRule(
@@ -42,4 +42,4 @@ def device_plugin_tolerates_pools(
 def device_plugin_toleration_unclear(
     members: Members, _: Settings, unknowns: Unknowns
 ) -> StackFindings:
-    return that_are(Certainty.POSSIBLE, repelled(members, unknowns))
+    return with_certainty(Certainty.POSSIBLE, repelled(members, unknowns))

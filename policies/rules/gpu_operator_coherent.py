@@ -11,8 +11,8 @@ container runtime. Labels of a pool that switch a part of the operator off count
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.certainty import Certainty, that_are
-from policies.operators import unfit
+from policies.certainty import Certainty, with_certainty
+from policies.operators import incoherent_operators
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -30,4 +30,4 @@ from policies.unknowns import Unknowns
     tags=("gpu", "aks", "driver", "gpu-operator"),
 )
 def gpu_operator_coherent(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return that_are(Certainty.CERTAIN, unfit(members, unknowns))
+    return with_certainty(Certainty.CERTAIN, incoherent_operators(members, unknowns))

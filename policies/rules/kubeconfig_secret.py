@@ -30,17 +30,17 @@ _OPEN = "whoever can read it can access the cluster. Use a Kubernetes Secret."
 
 async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
     """Returns the properties with all kubeconfigs marked as secret; empty if none has to be."""
-    said = _bare(args.props)
-    sealed = {name: _sealed(value) for name, value in said.items()}
-    if args.resource_type == _PROVIDER and said.get("kubeconfig") == UNKNOWN_STRING_VALUE:
+    properties = _unproxied(args.props)
+    sealed = {name: _sealed(value) for name, value in properties.items()}
+    if args.resource_type == _PROVIDER and properties.get("kubeconfig") == UNKNOWN_STRING_VALUE:
         sealed["kubeconfig"] = Secret(UNKNOWN_STRING_VALUE)
-    return {} if all(sealed[name] is said[name] for name in said) else sealed
+    return {} if all(sealed[name] is properties[name] for name in properties) else sealed
 
 
 def _sealed(value: Any) -> Any:
     """Returns a value with kubeconfigs marked as secret; the same object if there are none."""
     if isinstance(value, Mapping):
-        parts = _bare(value)
+        parts = _unproxied(value)
         marked = {name: _sealed(part) for name, part in parts.items()}
         return value if all(marked[name] is parts[name] for name in parts) else marked
     if isinstance(value, list):
@@ -49,10 +49,12 @@ def _sealed(value: Any) -> Any:
     return Secret(value) if can_have_credentials(value) else value
 
 
-def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:
+def _unproxied(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns the mapping below the SDK's proxy, which hides whether values are secret."""
-    bare: Mapping[str, Any] = said if isinstance(said, dict) else said["__target"]
-    return bare
+    below: Mapping[str, Any] = (
+        properties if isinstance(properties, dict) else properties["__target"]
+    )
+    return below
 
 
 @ResourceRule(

@@ -17,8 +17,8 @@ from itertools import chain
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.certainty import Certainty, Weighed, that_are
-from policies.operators import unfit
+from policies.certainty import Certainty, StackFinding, with_certainty
+from policies.operators import incoherent_operators
 from policies.owners import Owners, owners
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -36,7 +36,7 @@ from policies.unknowns import Unknowns
 )
 def one_gpu_stack_owner(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
     twice = unknowns.each(owners(members, unknowns), lambda pool: pool.twice())
-    return that_are(Certainty.CERTAIN, twice)
+    return with_certainty(Certainty.CERTAIN, twice)
 
 
 @StackRule(
@@ -59,7 +59,7 @@ def one_gpu_stack_owner(members: Members, _: Settings, unknowns: Unknowns) -> St
 def gpu_stack_owner_unclear(
     members: Members, settings: Settings, unknowns: Unknowns
 ) -> StackFindings:
-    def unclear(pool: Owners) -> list[Weighed]:
+    def unclear(pool: Owners) -> list[StackFinding]:
         weighed = [*pool.twice()]
         if pool.without_driver and not settings.get("owner"):
             message = (
@@ -71,4 +71,6 @@ def gpu_stack_owner_unclear(
         return weighed
 
     weighed = unknowns.each(owners(members, unknowns), unclear)
-    return that_are(Certainty.POSSIBLE, chain(weighed, unfit(members, unknowns)))
+    return with_certainty(
+        Certainty.POSSIBLE, chain(weighed, incoherent_operators(members, unknowns))
+    )

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aks_catalogue.scheduling import Taint, unmet_affinity, unmet_selector
-from aksgpu.check import cluster_view, reach
+from aksgpu.check import cluster_view, plugin_scheduling
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.expected import Expected
 from policies import scheduling as rules
@@ -48,7 +48,7 @@ def _by_the_check(spec: Json, taints: list[str]) -> bool:
     [daemon_set] = cluster_view.daemon_sets([item])
     [node] = cluster_view.nodes([_node(taints)], [])
     view = ClusterView(nodes=(node,), daemon_sets=(daemon_set,))
-    return reach.to_node(view, node, Expected()).may_pass
+    return plugin_scheduling.to_node(view, node, Expected()).may_pass
 
 
 def _by_the_autoscaler(spec: Json, taints: list[str]) -> bool:

@@ -37,18 +37,20 @@ def test_the_current_context_is_chosen() -> None:
     assert other.namespace == "default"
 
 
-@pytest.mark.parametrize("is_whole", [False, True])
-def test_a_written_kubeconfig_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
+@pytest.mark.parametrize("embeds_files", [False, True])
+def test_a_written_kubeconfig_can_be_read(tmp_path: Path, *, embeds_files: bool) -> None:
     for name in ("ca", "own", "key"):
         (tmp_path / name).write_text(f"the {name}")
     files = Files(tmp_path / "ca", tmp_path / "own", tmp_path / "key")
 
-    text = written("https://one", files, cluster="k", user="u", context="c", is_whole=is_whole)
+    text = written(
+        "https://one", files, cluster="k", user="u", context="c", embeds_files=embeds_files
+    )
     (tmp_path / "config").write_text(text)
 
     chosen = choose(read(tmp_path / "config"))
     assert chosen.cluster["server"] == "https://one"
-    if is_whole:
+    if embeds_files:
         assert chosen.user["client-key-data"] == "dGhlIGtleQ=="
         assert str(tmp_path) not in text
     else:

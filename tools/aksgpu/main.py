@@ -98,25 +98,25 @@ def status(
     project: _Project = None,
 ) -> None:
     """Show the rehearsal's server, clusters, pools and stacks."""
-    from aksgpu.rehearse import governing
+    from aksgpu.rehearse import lifecycle
 
-    _exit(lambda: governing.status(ReportConsole(), as_json=json), project)
+    _exit(lambda: lifecycle.status(ReportConsole(), as_json=json), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def stop(project: _Project = None) -> None:
     """Stop the rehearsal cloud and its clusters. Keep their data."""
-    from aksgpu.rehearse import governing
+    from aksgpu.rehearse import lifecycle
 
-    _exit(lambda: governing.stop(ReportConsole()), project)
+    _exit(lambda: lifecycle.stop(ReportConsole()), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def start(project: _Project = None) -> None:
     """Start the rehearsal cloud, and restart dead control planes."""
-    from aksgpu.rehearse import governing
+    from aksgpu.rehearse import lifecycle
 
-    _exit(lambda: governing.start(ReportConsole()), project)
+    _exit(lambda: lifecycle.start(ReportConsole()), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)

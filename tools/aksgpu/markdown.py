@@ -2,7 +2,7 @@
 
 import re
 
-from aksgpu.visible import visible
+from aksgpu.control_characters import visible
 
 # Special characters of Markdown, HTML and GitHub, which become entities.
 _SPECIAL = str.maketrans({letter: f"&#{ord(letter)};" for letter in "&<>\"'`*_[]|~\\#@$"})

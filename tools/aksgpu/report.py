@@ -17,9 +17,9 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from aksgpu.control_characters import visible
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, listed, verdict
 from aksgpu.running import ProgramError, terminated_as_interrupted
-from aksgpu.visible import visible
 from machine_setup import EngineUnavailableError
 from rehearsal.cloud import CloudError
 from stack_settings.stack_file import EscEnvironmentError, NoStackFileError, StackFileError

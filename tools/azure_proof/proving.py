@@ -17,9 +17,9 @@ from rich.text import Text
 
 from aks_catalogue.today import today
 from aksgpu.outcome import Cause, StoppedError, stopped
-from aksgpu.preflight.asking import why
 from aksgpu.preflight.costs import Costs
 from aksgpu.preflight.facts import Unanswered
+from aksgpu.preflight.queries import why
 from aksgpu.report import print_next, print_result, table
 from aksgpu.running import ProgramError
 from azure_proof import evidence, removal

@@ -120,7 +120,7 @@ class Client:
     async def watch(self, path: str, version: str) -> AsyncIterator[Json]:
         """Yields the changes of a list since a version, until the connection ends."""
         query = {"watch": "1", "resourceVersion": version, "allowWatchBookmarks": "true"}
-        with _no_answer_as_such():
+        with _connection_errors_as_api_errors():
             answer = await self._send("GET", path, query, limit=_NO_LIMIT)
             try:
                 async for line in answer.content:
@@ -150,7 +150,7 @@ class Client:
         return await self._content(method, path, query, body, content_type)
 
     async def _content(self, method: str, path: str, *more: Any) -> bytes:
-        with _no_answer_as_such():
+        with _connection_errors_as_api_errors():
             return await (await self._send(method, path, *more)).read()
 
     async def _send(
@@ -178,7 +178,7 @@ class Client:
 
 
 @contextmanager
-def _no_answer_as_such() -> Iterator[None]:
+def _connection_errors_as_api_errors() -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, TimeoutError, OSError) as error:

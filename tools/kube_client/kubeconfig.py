@@ -156,14 +156,14 @@ async def connect(
 
 
 def written(
-    server: str, files: Files, *, cluster: str, user: str, context: str, is_whole: bool
+    server: str, files: Files, *, cluster: str, user: str, context: str, embeds_files: bool
 ) -> str:
-    """Returns a kubeconfig. A whole one contains the files, so that it works anywhere."""
+    """Returns a kubeconfig. One that embeds the files works anywhere."""
 
     def part(name: str, file: Path | None) -> dict[str, str]:
         if file is None:
             return {}
-        if not is_whole:
+        if not embeds_files:
             return {name: str(file)}
         return {f"{name}{_DATA}": base64.b64encode(file.read_bytes()).decode()}
 

@@ -7,7 +7,7 @@ from kube_client.client import EXPIRED, REQUEST_TIMEOUT, TOO_MANY_REQUESTS, ApiE
 
 # How long to wait before the list is read anew: twice as long each time that brings nothing.
 _PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 3.2
-# A refusal of what is asked is final, but for these: too slow, too late, too busy.
+# Client errors that are worth another try.
 _PASSING = (REQUEST_TIMEOUT, EXPIRED, TOO_MANY_REQUESTS)
 
 
@@ -19,7 +19,7 @@ class Mirror:
         self._path = path
         self._changed = changed
         self._objects: dict[str, Json] = {}
-        # Up to where the watch has told of every change.
+        # The resource version that the watch has reached.
         self._version = 0
         self._backoff = Backoff(_PAUSE_SECONDS, _LONGEST_PAUSE)
         self.filled = asyncio.Event()
@@ -32,7 +32,7 @@ class Mirror:
         """Takes over what the API server answered to a write, ahead of the watch."""
         key, version = item["metadata"]["uid"], _version(item)
         known = self._objects.get(key)
-        # What the watch no longer has at a later version is gone.
+        # What a later list or the watch lacks was deleted.
         if version > (self._version if known is None else _version(known)):
             self._objects[key] = item
 

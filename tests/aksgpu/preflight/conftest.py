@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from aksgpu.preflight.access import Access, of_rehearsal
-from aksgpu.preflight.asking import Owned
 from aksgpu.preflight.facts import Facts, OfferedSize
 from aksgpu.preflight.preflight import Preflight, run
+from aksgpu.preflight.queries import Owned
 from aksgpu.preflight.rows import Row
 from rehearsal import cloud
 from stack_settings.model import Settings

@@ -17,7 +17,7 @@ from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from aksgpu.preflight import access, asking, command, costs, price_list, requirements
+from aksgpu.preflight import access, command, costs, price_list, queries, requirements
 from aksgpu.preflight.access import Clients
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.preflight import Preflight, judge
@@ -100,7 +100,7 @@ async def _ask(url: str) -> tuple[Facts, PriceList | Unanswered]:
             prices=await enter(AsyncPipelineClient(url, policies=access._policies())),
             prices_url=url,
         )
-        facts = await asking.ask(STACK, clients, lambda _: None)
+        facts = await queries.ask(STACK, clients, lambda _: None)
         names = [costs.name_in_prices(pool, facts) for pool in requirements.pools(STACK)]
         return facts, await price_list.ask_prices(clients.prices, url, "eastus", names)
 
@@ -146,7 +146,7 @@ def test_every_wait_has_a_timeout(
 ) -> None:
     """A Retry-After of an hour was waited for, and a price list that hung for 93 seconds."""
     answers, url = server
-    monkeypatch.setattr(asking, "SECONDS", 0.5)
+    monkeypatch.setattr(queries, "SECONDS", 0.5)
     monkeypatch.setattr(price_list, "SECONDS", 0.5)
     monkeypatch.setattr(answers, "hangs", how == "hangs")
     monkeypatch.setattr(answers, "status", 429)

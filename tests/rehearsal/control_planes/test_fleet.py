@@ -132,7 +132,7 @@ def test_a_cluster_whose_files_cannot_be_deleted_is_reported_once(
 
     async def work() -> None:
         wishes = Wishes()
-        wishes.cluster = replace(wishes.cluster, is_going=True)
+        wishes.cluster = replace(wishes.cluster, is_deleting=True)
         clusters = made(tmp_path, wishes)
         (tmp_path / "kubernetes" / "one").mkdir()
         await clusters.start()
@@ -141,11 +141,11 @@ def test_a_cluster_whose_files_cannot_be_deleted_is_reported_once(
         assert clusters.has("one")
         assert len(removals) == 1
 
-        wishes.cluster = replace(wishes.cluster, is_going=False)
+        wishes.cluster = replace(wishes.cluster, is_deleting=False)
         await looks(clusters)
         assert [health.state for health in clusters.health()] == ["Failed"]
         monkeypatch.setattr(shutil, "rmtree", remove)
-        wishes.cluster = replace(wishes.cluster, is_going=True)
+        wishes.cluster = replace(wishes.cluster, is_deleting=True)
         await until(lambda: not clusters.has("one"))
         await clusters.stop()
 

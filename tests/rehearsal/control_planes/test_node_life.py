@@ -194,13 +194,13 @@ def test_an_autoscaled_pool_scales_from_zero_and_back(today: Cluster, pool_name:
 
     # A node that the autoscaler found idle stays if a pod has come meanwhile: as AKS's own, the
     # autoscaler looks once more. It drained such a node, and a check's job failed with it.
-    mark = {"annotations": {nodes.GOING: nodes.AS_IDLE}}
+    mark = {"annotations": {nodes.DELETING: nodes.AS_IDLE}}
     going = {"metadata": mark, "spec": {"unschedulable": True}}
     today.kubectl("patch", "node", name, "-p", json.dumps(going))
 
     def is_taken_back() -> bool:
         [node] = today.nodes(pool_name)
-        return not nodes.is_going(node) and not node["spec"].get("unschedulable")
+        return not nodes.is_deleting(node) and not node["spec"].get("unschedulable")
 
     until(is_taken_back, "the node takes pods again")
     assert {pod["metadata"]["uid"] for pod in busy} <= {

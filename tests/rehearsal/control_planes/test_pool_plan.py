@@ -21,7 +21,7 @@ def pool(**properties: Any) -> DesiredPool:
 def node(index: int, version: str = "2", *, ready: bool = True, **marks: bool) -> dict[str, Any]:
     made = nodes.new_node(CLUSTER, pool(version=version), index, Era.TODAY, 1)
     made["status"]["conditions"] = [{"type": "Ready", "status": str(ready)}]
-    annotations = {"surge": nodes.SURGE, "going": nodes.GOING}
+    annotations = {"surge": nodes.SURGE, "going": nodes.DELETING}
     for mark in marks:
         made["metadata"]["annotations"][annotations[mark]] = "true"
     return made
@@ -68,7 +68,7 @@ def test_the_autoscaler_removes_idle_nodes_only() -> None:
 
 
 def test_a_deleted_pool_removes_all_nodes() -> None:
-    going = pool(is_going=True)
+    going = pool(is_deleting=True)
     assert leaving(step(going, node(0), node(1, going=True))) == [0]
     assert not step(going, node(1, going=True)).is_done
     assert step(going).is_done

@@ -9,7 +9,7 @@ from typing import Any
 from aks_catalogue.images import CUDA_MISMATCH
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.shapes import at
-from aksgpu.check import reach
+from aksgpu.check import plugin_scheduling
 from aksgpu.check.api import refused
 from aksgpu.check.cluster_view import ClusterView, Node, trouble, unplaced
 from aksgpu.check.expected import Expected
@@ -51,7 +51,11 @@ def place(view: ClusterView, expected: Expected) -> Place | None:
         nodes = [node for node in view.nodes if node.pool == pool.name]
         # If a node of the pool offers no GPU, another one would not either.
         has_gpus = all(node.allocatable for node in nodes)
-        if has_gpus and pool.can_grow(len(nodes)) and reach.to_pool(view, pool, expected) is None:
+        if (
+            has_gpus
+            and pool.can_grow(len(nodes))
+            and plugin_scheduling.to_pool(view, pool, expected) is None
+        ):
             return Place(pool.pod, grows=pool.name)
     for node in offering:
         if expected.pool(node.pool) is None:

@@ -10,7 +10,7 @@ from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
 from aks_catalogue.kubernetes import is_newer_release
 from aks_catalogue.node_problems import XID_ADVICE, node_problem
 from aks_catalogue.nodes import DCGM_LABEL
-from aksgpu.check import reach
+from aksgpu.check import plugin_scheduling
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.plugin_logs import no_driver_line
@@ -129,7 +129,7 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
                 _restore_advice(expected),
                 pool=pool.name,
             )
-        if (barrier := reach.to_pool(view, pool, expected)) is not None:
+        if (barrier := plugin_scheduling.to_pool(view, pool, expected)) is not None:
             yield Finding(barrier.cause, barrier.what, barrier.advice, pool=pool.name)
     at_zero = [pool for pool in empty if not pool.least]
     for grows, group in groupby(sorted(at_zero, key=_grows), _grows):
@@ -260,7 +260,7 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
     for reported in (*_reported(node, expected), *_outdated(view, running)):
         yield finding(*reported)
     if _has_two_plugins(node, running, expected):
-        yield finding(Cause.PLUGIN_TWICE, *_twice(running))
+        yield finding(Cause.PLUGIN_TWICE, *_two_plugins(running))
     elif not node.capacity or _has_lost_its_plugin(view, node):
         # Plugins that could not be read do not count as missing.
         if view.knows_plugins:
@@ -309,12 +309,12 @@ def _is_managed(node: Node, expected: Expected) -> bool:
 
 def _has_two_plugins(node: Node, running: Sequence[Pod], expected: Expected) -> bool:
     pool = expected.pool(node.pool)
-    comes_with_node = pool is not None and pool.gpu_stack in reach.OWN_PLUGIN
+    comes_with_node = pool is not None and pool.gpu_stack in plugin_scheduling.OWN_PLUGIN
     has_own = comes_with_node or CONFLICT_CONDITION in node.problems
     return len(running) > 1 or bool(running and has_own)
 
 
-def _twice(running: Sequence[Pod]) -> tuple[str, str]:
+def _two_plugins(running: Sequence[Pod]) -> tuple[str, str]:
     names = " and ".join(map(str, running))
     if len(running) == 1:
         return (
@@ -363,7 +363,7 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Ca
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
     if not plugins:
-        barrier = reach.to_node(view, node, expected)
+        barrier = plugin_scheduling.to_node(view, node, expected)
         return barrier.cause, barrier.what, barrier.advice
     [pod, *_] = running or plugins
     if line := no_driver_line(view, pod):

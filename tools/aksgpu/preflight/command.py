@@ -9,9 +9,9 @@ from aks_catalogue.clusters import PLACEHOLDER
 from aksgpu.outcome import INTERRUPTION, REHEARSAL, Cause, Finding
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import Access, of_rehearsal
-from aksgpu.preflight.asking import Owned
 from aksgpu.preflight.existing_group import provide_group
 from aksgpu.preflight.preflight import Preflight, run
+from aksgpu.preflight.queries import Owned
 from aksgpu.preflight.report import render
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackConfiguration

@@ -20,10 +20,10 @@ from aksgpu.preflight import (
     versions,
 )
 from aksgpu.preflight.access import Access, connected
-from aksgpu.preflight.asking import Owned, ask, why
 from aksgpu.preflight.costs import Costs
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices
+from aksgpu.preflight.queries import Owned, ask, why
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
 from machine_setup.cache import Say

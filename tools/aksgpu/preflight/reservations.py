@@ -64,6 +64,6 @@ def _judge_machines(about: About, pool: PlannedPool, name: str, group: Reservati
     if reserved < needed:
         return about.warning(
             f"{what}, and the pool needs up to {needed}, with the surge of an upgrade",
-            "increase the reservation; for more machines Azure guarantees nothing",
+            "increase the reservation: Azure does not guarantee the other nodes",
         )
     return about.ok(what)

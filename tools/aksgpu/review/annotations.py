@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
 
+from aksgpu.control_characters import visible
 from aksgpu.review import wording
 from aksgpu.review.model import Review, StackReview
-from aksgpu.visible import visible
 
 # GitHub shows as many of one step.
 _MOST = 10

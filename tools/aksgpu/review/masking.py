@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from aksgpu.visible import without_control_characters
+from aksgpu.control_characters import without_control_characters
 from provider_kit.secrecy import MASK, SHORTEST, Masking
 
 # Variables with these endings do not hold the secret, but its path or permissions, for example.

@@ -49,7 +49,7 @@ class Autoscaler:
         growth, is_awaited = self._growth(state)
         self._note_idle_nodes(state, is_awaited=is_awaited)
         own = [each for each in state.nodes if not nodes.is_surge(each)]
-        staying = _names(each for each in own if not nodes.is_going(each))
+        staying = _names(each for each in own if not nodes.is_deleting(each))
         target = state.pool.count + growth
         # Until the last decision is carried out, its nodes still look idle.
         if not growth and len(staying) == state.pool.count:
@@ -92,7 +92,9 @@ class Autoscaler:
     def _note_idle_nodes(self, state: PoolState, *, is_awaited: bool) -> None:
         now, names = time.monotonic(), _names(state.nodes)
         busy = {pod["spec"].get("nodeName") for pod in state.pods if keeps_node(pod)}
-        ready = [each for each in state.nodes if nodes.is_ready(each) and not nodes.is_going(each)]
+        ready = [
+            each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)
+        ]
         idle = set() if is_awaited else _names(ready) - busy
         for name in names - idle:
             self._idle_since.pop(name, None)
@@ -110,7 +112,7 @@ def is_unplaced(pod: Json) -> bool:
 
 def _is_complete(node: Json, *, has_gpus: bool) -> bool:
     """Whether the autoscaler counts a node as ready: a GPU node needs `nvidia.com/gpu` for that."""
-    if not nodes.is_ready(node) or nodes.is_going(node):
+    if not nodes.is_ready(node) or nodes.is_deleting(node):
         return False
     offered = node["status"].get("allocatable", {}).get(GPU, "0")
     return quantities.parse(offered).amount > 0 or not has_gpus

@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from http import HTTPStatus
+from typing import Any, TypeVar
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
 from kube_client.backoff import Backoff
@@ -60,7 +61,7 @@ QUIET_SECONDS = 60.0
 SHORTEST_IDLE = 2.0
 # The shortest wait for a drain, at any time scale.
 SHORTEST_STANDSTILL = 45.0
-SERVERS_FAULT = 500
+T = TypeVar("T")
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
@@ -85,7 +86,11 @@ def _passes(error: Exception) -> bool:
     if not isinstance(error, ApiError):
         return False
     passing = (UNAUTHORIZED, NOT_FOUND, CONFLICT)
-    return error.is_temporary or error.status in passing or error.status >= SERVERS_FAULT
+    return (
+        error.is_temporary
+        or error.status in passing
+        or error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )
 
 
 class Cluster:
@@ -121,7 +126,7 @@ class Cluster:
         self._autoscaler = Autoscaler(max(time_scale, SHORTEST_IDLE / autoscaler.IDLE_SECONDS))
         self._pools: dict[str, DesiredPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
-        # Until when not to log_line again, by what failed and how.
+        # When it may be logged again, by what failed and how.
         self._quiet: dict[tuple[str, type[Exception]], float] = {}
         self._setbacks: dict[str, _Setback] = {}
         # Operations whose pools have reached their desired state...
@@ -179,7 +184,7 @@ class Cluster:
         await self._attempt(self._remove_strangers(cluster))
         self.settled |= {operation for operation, is_done in done.items() if is_done}
 
-    async def _attempt(self, work: Any) -> Any:
+    async def _attempt(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Returns the result of some work; None if it failed, so that other work goes on."""
         try:
             return await work
@@ -191,9 +196,10 @@ class Cluster:
             self._log_failure(work, error)
         return None
 
-    def _log_failure(self, work: Any, error: Exception) -> None:
+    def _log_failure(self, work: object, error: Exception) -> None:
         """Logs a failure, but not every time that it repeats."""
-        what, moment = (work.__qualname__, type(error)), time.monotonic()
+        name = str(getattr(work, "__qualname__", work))
+        what, moment = (name, type(error)), time.monotonic()
         if moment >= self._quiet.get(what, 0):
             self._quiet[what] = moment + QUIET_SECONDS
             log_line("".join(traceback.format_exception(error)))
@@ -223,7 +229,7 @@ class Cluster:
         if pool.operation is None:
             return
         progress = [
-            (node["metadata"]["name"], nodes.is_going(node), nodes.is_ready(node))
+            (node["metadata"]["name"], nodes.is_deleting(node), nodes.is_ready(node))
             for node in self.nodes.objects
             if nodes.pool_of(node) == pool.name
         ]
@@ -238,7 +244,7 @@ class Cluster:
     def _obstacle(self, pool: DesiredPool) -> Refusal:
         """Returns what a pool waits for."""
         for node in self.nodes.objects:
-            if nodes.pool_of(node) == pool.name and nodes.is_going(node):
+            if nodes.pool_of(node) == pool.name and nodes.is_deleting(node):
                 for pod in self._pods_on(node):
                     if why := self._kept.get(pod["metadata"]["uid"]):
                         name, where = pod["metadata"]["name"], pod["metadata"]["namespace"]
@@ -264,9 +270,9 @@ class Cluster:
 
     async def _keep_nodes(self, cluster: DesiredCluster, pool: DesiredPool) -> bool:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
-        if pool.is_going and pool.operation in self.refused:
+        if pool.is_deleting and pool.operation in self.refused:
             return False
-        if not pool.is_going:
+        if not pool.is_deleting:
             present = [await self._taken_back(node) for node in present]
         step = pool_plan.step(pool, present, self._autoscaler.idle_nodes, self._era)
         port = self._kubelet.port
@@ -275,14 +281,14 @@ class Cluster:
             self.nodes.put(await self._api.post(LIST_NODES, node))
         for node in step.leave:
             alone = nodes.AS_IDLE if step.are_idle else nodes.ALONE
-            how = nodes.WITH_ITS_POOL if pool.is_going else alone
-            mark = {"annotations": {nodes.GOING: how}}
+            how = nodes.WITH_ITS_POOL if pool.is_deleting else alone
+            mark = {"annotations": {nodes.DELETING: how}}
             await self._patch_node(node, {"metadata": mark, "spec": {"unschedulable": True}})
         for node in present:
-            if nodes.is_going(node):
+            if nodes.is_deleting(node):
                 await self._empty(node, by_force=pool.by_force)
                 continue
-            if not pool.is_going and (patch := nodes.settings_patch(node, pool)):
+            if not pool.is_deleting and (patch := nodes.settings_patch(node, pool)):
                 await self._patch_node(node, patch)
             if nodes.port(node) != port:
                 await self._patch_status(node, nodes.status_with_port(port))
@@ -295,7 +301,10 @@ class Cluster:
             or (nodes.goes_as_idle(node) and await self._keeps_pods(node))
         ):
             return node
-        patch = {"metadata": {"annotations": {nodes.GOING: None}}, "spec": {"unschedulable": None}}
+        patch = {
+            "metadata": {"annotations": {nodes.DELETING: None}},
+            "spec": {"unschedulable": None},
+        }
         return await self._patch_node(node, patch)
 
     async def _keeps_pods(self, node: Json) -> bool:
@@ -501,7 +510,7 @@ class Cluster:
 
     async def _scale(self, cluster: DesiredCluster) -> None:
         for pool in cluster.pools:
-            if pool.limits is None or pool.is_going or pool.operation or cluster.operation:
+            if pool.limits is None or pool.is_deleting or pool.operation or cluster.operation:
                 continue
             await self._attempt(self._scale_pool(cluster, pool))
 

@@ -73,7 +73,7 @@ def settle_in(folder: Path, time_scale: float) -> Place:
     place = Place(folder, _ports(folder), prepare(folder / "certificates"))
     for part in ("controller-manager", "scheduler", "nodes"):
         names = {"cluster": "cluster", "user": part, "context": part}
-        content = written(place.server, place.certificates.files(part), **names, is_whole=False)
+        content = written(place.server, place.certificates.files(part), **names, embeds_files=False)
         write_whole(place.config(part), content.encode(), 0o600)
     write_whole(folder / "stages.yaml", kwok_stages.configuration(time_scale).encode())
     return place
@@ -82,7 +82,7 @@ def settle_in(folder: Path, time_scale: float) -> Place:
 def ask_about_tokens(place: Place, reviewer: str, authority: Path) -> None:
     """Configures the API server's webhook for tokens that it does not know."""
     names = {"cluster": REVIEWER, "user": REVIEWER, "context": REVIEWER}
-    content = written(reviewer, Files(authority), **names, is_whole=False)
+    content = written(reviewer, Files(authority), **names, embeds_files=False)
     write_whole(place.config(REVIEWER), content.encode(), 0o600)
 
 

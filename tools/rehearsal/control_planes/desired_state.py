@@ -64,7 +64,7 @@ class DesiredPool:
     is_managed: bool = False
     mig_profile: str | None = None
     # It is being deleted: no node may remain.
-    is_going: bool = False
+    is_deleting: bool = False
     # Its deletion does not wait for disruption budgets.
     by_force: bool = False
     # The operation that waits for this state.
@@ -92,7 +92,7 @@ class DesiredCluster:
     node_group: str
     pods: str = networks.PODS
     services: str = networks.SERVICES
-    is_going: bool = False
+    is_deleting: bool = False
     # Its processes are stopped; its content is kept.
     is_stopped: bool = False
     operation: str | None = None

@@ -155,7 +155,7 @@ class Fleet:
 
     def _health(self, desired: DesiredCluster) -> tuple[str, str | None]:
         uid = desired.uid
-        if desired.is_going:
+        if desired.is_deleting:
             return "Deleting", self.removal_failure(uid)
         if desired.is_stopped:
             return ("Stopping" if self.runs(uid) else "Stopped"), None
@@ -182,7 +182,7 @@ class Fleet:
         if login is not None:
             files = Files(certificates.authority, login=login)
         names = {"cluster": cluster, "user": user, "context": cluster}
-        text = written(place.server, files, **names, is_whole=True)
+        text = written(place.server, files, **names, embeds_files=True)
         return base64.b64encode(text.encode()).decode()
 
     # -- start and stop
@@ -229,7 +229,7 @@ class Fleet:
 
     def _look(self) -> None:
         desired = {cluster.uid: cluster for cluster in self._source.clusters()}
-        staying = {uid for uid, cluster in desired.items() if not cluster.is_going}
+        staying = {uid for uid, cluster in desired.items() if not cluster.is_deleting}
         running = {uid for uid in staying if not desired[uid].is_stopped}
         for uid, cluster in desired.items():
             if uid in running and uid not in self._tasks and self._is_due(cluster):

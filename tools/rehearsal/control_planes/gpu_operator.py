@@ -36,7 +36,8 @@ _DISCOVERED = "feature.node.kubernetes.io/pci-10de.present"
 _PRESENT = "nvidia.com/gpu.present"
 _DRIVER, _TOOLKIT = "nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset"
 _WAITS_FOR_DRIVER = ("driver-validation",)
-_WAITS_FOR_BOTH = ("driver-validation", "toolkit-validation")
+_WAITS_FOR_TOOLKIT = ("toolkit-validation",)
+_WAITS_FOR_BOTH = (*_WAITS_FOR_DRIVER, *_WAITS_FOR_TOOLKIT)
 # The operands: their key in the ClusterPolicy, DaemonSet, node label, command, and what their init
 # containers wait for. Those that wait for the toolkit ask for its runtime.
 _OPERANDS: tuple[tuple[str, str, str, str, Sequence[str]], ...] = (
@@ -47,21 +48,21 @@ _OPERANDS: tuple[tuple[str, str, str, str, Sequence[str]], ...] = (
         "nvidia-device-plugin-daemonset",
         "device-plugin",
         "/bin/entrypoint.sh",
-        _WAITS_FOR_BOTH[1:],
+        _WAITS_FOR_TOOLKIT,
     ),
     (
         "gfd",
         "gpu-feature-discovery",
         "gpu-feature-discovery",
         "gpu-feature-discovery",
-        _WAITS_FOR_BOTH[1:],
+        _WAITS_FOR_TOOLKIT,
     ),
     (
         "dcgmExporter",
         "nvidia-dcgm-exporter",
         "dcgm-exporter",
         "dcgm-exporter",
-        _WAITS_FOR_BOTH[1:],
+        _WAITS_FOR_TOOLKIT,
     ),
     (
         "validator",
@@ -253,8 +254,8 @@ def _app(pod: Json) -> str:
 
 
 def _is_running(pod: Json) -> bool:
-    is_going = pod["metadata"].get("deletionTimestamp")
-    return pod["status"].get("phase") == "Running" and not is_going
+    is_deleting = pod["metadata"].get("deletionTimestamp")
+    return pod["status"].get("phase") == "Running" and not is_deleting
 
 
 def _is_discovery(pod: Json) -> bool:

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 POOL_SETTINGS = "rehearsal.aks-gpu/given"
 SURGE = "rehearsal.aks-gpu/surge"
 # ...and that it is drained, and then removed.
-GOING = "rehearsal.aks-gpu/going"
+DELETING = "rehearsal.aks-gpu/going"
 # The reasons of conditions that the script of faults sets and lifts.
 SCRIPTED, LIFTED = "ScriptedFault", "ScriptedFaultLifted"
 ALONE, AS_IDLE, WITH_ITS_POOL = "true", "as-idle", "with-its-pool"
@@ -317,17 +317,17 @@ def is_surge(node: Json) -> bool:
     return SURGE in node["metadata"].get("annotations", {})
 
 
-def is_going(node: Json) -> bool:
-    return GOING in node["metadata"].get("annotations", {})
+def is_deleting(node: Json) -> bool:
+    return DELETING in node["metadata"].get("annotations", {})
 
 
 def goes_with_its_pool(node: Json) -> bool:
-    return bool(node["metadata"].get("annotations", {}).get(GOING) == WITH_ITS_POOL)
+    return bool(node["metadata"].get("annotations", {}).get(DELETING) == WITH_ITS_POOL)
 
 
 def goes_as_idle(node: Json) -> bool:
     """Whether it goes because the autoscaler has no pods for it."""
-    return bool(node["metadata"].get("annotations", {}).get(GOING) == AS_IDLE)
+    return bool(node["metadata"].get("annotations", {}).get(DELETING) == AS_IDLE)
 
 
 def settings_patch(node: Json, pool: DesiredPool) -> Json | None:

@@ -34,8 +34,8 @@ class Step:
 
 def step(pool: DesiredPool, present: Sequence[Json], idle: Collection[str], era: Era) -> Step:
     """Returns the next step of a pool; `idle` has the nodes to remove first when it shrinks."""
-    staying = [node for node in present if not nodes.is_going(node)]
-    if pool.is_going:
+    staying = [node for node in present if not nodes.is_deleting(node)]
+    if pool.is_deleting:
         return Step(leave=staying, is_done=not present)
     regular = sorted(
         (node for node in staying if not nodes.is_surge(node)),

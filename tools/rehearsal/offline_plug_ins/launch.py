@@ -23,7 +23,7 @@ HELM_VARIABLE = "AKS_GPU_HELM"
 # A fork sends this first. If the connection ends without it, there is no fork.
 STARTED = b"+"
 FAILED = 1
-# What takes longer than to load an offline plug-in on a busy machine does not come at all.
+# Longer than an offline plug-in takes to load on a busy machine.
 PATIENCE = 60.0
 
 

@@ -33,9 +33,9 @@ _FOLDER = Path(__file__).parent
 _PACKAGES = Path(sysconfig.get_path("purelib"))
 # Libraries read these, and the files that they name, while they are loaded and never again.
 _READ_ON_LOADING = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-# Of a file that may have changed while it was loaded.
+# The time of a file that may have changed while it was read: equal to none.
 _UNKNOWN = -1
-# The times of files go by ticks of the system's clock, of at most so many nanoseconds.
+# The times of files are this coarse at worst, in nanoseconds.
 _TICK = 20_000_000
 
 

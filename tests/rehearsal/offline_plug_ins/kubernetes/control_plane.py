@@ -69,7 +69,7 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     files = place.certificates.files("user")
     names: dict[str, Any] = {"cluster": "tests", "user": "admin", "context": "tests"}
     file = folder / "kubeconfig"
-    file.write_text(written(place.server, files, **names, is_whole=True))
+    file.write_text(written(place.server, files, **names, embeds_files=True))
     ranges = "10.244.0.0/16", "10.0.0.0/24"
     plane = control_plane.ControlPlane(place, binaries.folder, *ranges, Processes(records(folder)))
 

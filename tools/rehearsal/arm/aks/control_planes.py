@@ -44,7 +44,7 @@ class StoreSource:
     def clusters(self) -> list[DesiredCluster]:
         going = {group.id.lower() for group in self._store.of_type(groups.TYPE) if group.operation}
         return [
-            self._cluster(cluster, is_going=cluster.parent in going)
+            self._cluster(cluster, is_deleting=cluster.parent in going)
             for cluster in self._store.of_type(CLUSTER_TYPE)
         ]
 
@@ -57,7 +57,7 @@ class StoreSource:
         self._store.keep(pool)
         return True
 
-    def _cluster(self, cluster: Resource, *, is_going: bool) -> DesiredCluster:
+    def _cluster(self, cluster: Resource, *, is_deleting: bool) -> DesiredCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
         network = cluster.properties["networkProfile"]
         desired = {pool.name: self._desired(pool) for pool in pools_of(self._store, cluster)}
@@ -71,7 +71,7 @@ class StoreSource:
             # Without an overlay, pods have no range of their own.
             pods=network.get("podCidr") or networks.PODS,
             services=network["serviceCidr"],
-            is_going=is_going or cluster.state == "Deleting",
+            is_deleting=is_deleting or cluster.state == "Deleting",
             is_stopped=cluster.properties["powerState"]["code"] == "Stopped",
             operation=cluster.operation,
             pools=tuple(pool for pool in desired.values() if pool),
@@ -91,7 +91,7 @@ class StoreSource:
                     vm_size="",
                     count=0,
                     version="",
-                    is_going=True,
+                    is_deleting=True,
                     operation=pool.operation,
                 )
             if pool.operation:
@@ -134,7 +134,7 @@ def _pool(pool: Resource) -> DesiredPool:
         brings_plugin=is_specialized or is_managed,
         is_managed=is_managed,
         mig_profile=properties.get("gpuInstanceProfile"),
-        is_going=pool.state == "Deleting",
+        is_deleting=pool.state == "Deleting",
         by_force=bool(pool.body.get(pools.BY_FORCE)),
         operation=pool.operation,
     )

@@ -46,8 +46,8 @@ def read(kind: str, body: Json, api_version: str) -> Json:
 def known_fields(kind: str, body: Json) -> Json:
     """Returns the part of a body that the type has, without fields of newer previews."""
     reader = bodies.Reader(_types(), lambda misfit: misfit.value, lambda _: False)
-    misfit: Json = reader.read(kind, body)
-    return misfit
+    known: Json = reader.read(kind, body)
+    return known
 
 
 @cache

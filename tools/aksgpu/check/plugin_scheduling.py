@@ -85,8 +85,8 @@ def _barrier(
         return Barrier(
             Cause.GPUS_LEFT_OUT,
             "its gpuStack is none, and the cluster has no device plugin for it",
-            "correct if the GPU Operator, or something else, is still to install driver and "
-            "device plugin; else set its gpuStack to device-plugin",
+            "nothing to do if the GPU Operator, or something else, will install driver and device "
+            "plugin; otherwise set its gpuStack to device-plugin",
         )
     if not barriers:
         return Barrier(Cause.PLUGIN_MISSING, *_none_at_all(expected, gpu_stack))
@@ -143,8 +143,8 @@ def _kept_away(
     if affinity := unmet_affinity(daemon_set.pods, place.label_of, place.name):
         what = f"{prefix} its node affinity: it requires {'; or '.join(affinity)}"
         advice = (
-            "correct if the node's image or an operator brings the plugin, which does not run "
-            "yet; else set the pool's gpuStack to device-plugin"
+            "nothing to do if the node's image or an operator brings the plugin, which does not "
+            "run yet; otherwise set the pool's gpuStack to device-plugin"
         )
         return what, restore if is_the_stacks else advice, 2
     if taints:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aksgpu.rehearsal_stage import rehearsal_home
-from aksgpu.rehearse import down, governing, stacks
+from aksgpu.rehearse import down, lifecycle, stacks
 from aksgpu.report import ReportConsole, exit_code_of
 from machine_setup import EngineUnavailableError
 from rehearsal import cloud
@@ -49,7 +49,7 @@ def printed_by(command: Any, code: int = 0) -> str:
 
 
 def status(code: int = 0) -> dict[str, Any]:
-    text = printed_by(lambda console: governing.status(console, as_json=True), code)
+    text = printed_by(lambda console: lifecycle.status(console, as_json=True), code)
     document: dict[str, Any] = json.loads(text)
     return document
 
@@ -62,7 +62,7 @@ def with_a_stack(home: Path, name: str, content: str = "{") -> None:
 
 def test_commands_without_a_rehearsal_explain_how_to_create_one(root: Path) -> None:
     assert status()["homes"] == []
-    for command in (lambda one: governing.status(one, as_json=False), governing.stop):
+    for command in (lambda one: lifecycle.status(one, as_json=False), lifecycle.stop):
         assert "`make rehearse` creates one" in printed_by(command)
     assert "no rehearsal to remove" in printed_by(down.rehearse_down)
     assert list(root.iterdir()) == []
@@ -85,11 +85,11 @@ def test_status_shows_the_running_rehearsal(running: Cloud) -> None:
     [cluster] = home["clusters"]
     assert (cluster["name"], cluster["controlPlane"]) == ("seen", "none")
     assert [(pool["name"], pool["nodes"]) for pool in cluster["pools"]] == [("system", 0)]
-    shown = printed_by(lambda console: governing.status(console, as_json=False))
+    shown = printed_by(lambda console: lifecycle.status(console, as_json=False))
     assert f"{running.url}, process {running.pid}" in shown
     assert "prod.eu" in shown
 
-    printed_by(governing.stop)
+    printed_by(lifecycle.stop)
     [home] = status()["homes"]
     assert (home["server"], home["clusters"][0]["controlPlane"]) == ("stopped", "stopped")
     assert "`aksgpu start` starts it again" in status()["next"]
@@ -116,8 +116,8 @@ def test_a_server_that_does_not_answer_is_listed_and_stopped(running: Cloud) -> 
     assert document["cause"] == "rehearsal-unavailable"
     assert document["homes"][0]["server"] == "silent"
     assert "`aksgpu stop`" in document["next"]
-    assert "has stopped" in printed_by(governing.stop)
-    assert "did not run" in printed_by(governing.stop)
+    assert "has stopped" in printed_by(lifecycle.stop)
+    assert "did not run" in printed_by(lifecycle.stop)
 
 
 def test_a_dead_control_plane_is_reported_and_restarted(
@@ -127,10 +127,10 @@ def test_a_dead_control_plane_is_reported_and_restarted(
     dead = {"name": "c", "group": "g", "controlPlane": "failed", "reason": "etcd ended"}
     status_before = cloud.status_of(running.home)
     failed = cloud.Status("running", status_before.pid, status_before.record, [dead], 1, [], [])
-    monkeypatch.setattr(governing, "status_of", lambda _: failed)
+    monkeypatch.setattr(lifecycle, "status_of", lambda _: failed)
     assert status(code=1)["cause"] == "cluster-down"
     assert "failed: etcd ended" in printed_by(
-        lambda one: governing.status(one, as_json=False), code=1
+        lambda one: lifecycle.status(one, as_json=False), code=1
     )
 
     started: list[Path] = []
@@ -138,9 +138,9 @@ def test_a_dead_control_plane_is_reported_and_restarted(
     def noted(home: Path, **_: object) -> None:
         started.append(home)
 
-    monkeypatch.setattr(governing, "stop_cloud", noted)
-    monkeypatch.setattr(governing, "start_cloud", noted)
-    printed_by(governing.start, code=1)
+    monkeypatch.setattr(lifecycle, "stop_cloud", noted)
+    monkeypatch.setattr(lifecycle, "start_cloud", noted)
+    printed_by(lifecycle.start, code=1)
     assert started == [running.home] * 3
 
 
@@ -230,6 +230,6 @@ def test_other_operating_systems_are_refused_before_a_build(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    printed_by(governing.start, code=3)
+    printed_by(lifecycle.start, code=3)
     assert "The rehearsal runs on Linux only." in capsys.readouterr().err
     assert list(root.iterdir()) == []
