@@ -141,13 +141,11 @@ def test_a_python_program_gets_the_components_by_package_add(
     (put,) = consumer.requests("PUT", f"{cluster}/agentPools/train")
     assert "X-Team" in put["headers"]
     assert consumer.changes() == {}
-    assert consumer.environment_of("plugins/aks_preview").exists() == (place == "address")
-
-
-def test_the_engine_downloads_the_plug_ins(consumer: Consumer) -> None:
+    if place == "folder":
+        assert not consumer.environment_of("plugins/aks_preview").exists()
+        return
     for package, folder in PACKAGES.items():
         schema = consumer.schema(folder)
-        assert (consumer.environment_of(folder) / "bin" / "python").exists()
         assert (schema["name"], schema["version"]) == (package, VERSION)
         assert schema["pluginDownloadURL"] == f"git://{HOST}/{REPOSITORY}/{folder}"
     [packages] = consumer.environment_of("plugins/aks_preview").glob("lib/*/site-packages")
