@@ -36,6 +36,10 @@ func main() {
 func serve() error {
 	// The engine may pass -tracing, -v and -logtostderr; the logging library declares the last two.
 	flag.String("tracing", "", "accepted, but this host keeps no traces")
+	// Hosts of other languages start this one, for a package in Python, as engines did before.
+	for _, option := range []string{"root", "virtualenv", "toolchain", "typechecker"} {
+		flag.String(option, "", "accepted: each request of today has it")
+	}
 	flag.Parse()
 	logging.InitLogging(false, 0, false)
 	if flag.NArg() == 0 {
