@@ -21,7 +21,7 @@ class Checkout:
     def __init__(self, folder: Path, cloud: Cloud) -> None:
         self.folder = folder
         self.cloud = cloud
-        linked = {"Pulumi.yaml", ".venv", "aks_preview", "policies"}
+        linked = {"Pulumi.yaml", ".venv", "plugins", "policies"}
         for path in ROOT.iterdir():
             if path.name in linked or path.suffix == ".py":
                 (folder / path.name).symlink_to(path)

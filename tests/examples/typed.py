@@ -10,7 +10,7 @@ from pathlib import Path
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import Stage
 from aksgpu.rehearse.shell import commands_to_enter
-from tests.bench import ROOT, Bench
+from tests.bench import AKSGPU, ROOT, Bench
 from tests.waiting import PATIENCE
 
 # What sets up the machine, which a test has already.
@@ -41,6 +41,7 @@ class Typed:
         venv.create(self.root / ".venv", symlinks=True, with_pip=True)
         [packages] = (self.root / ".venv").glob("lib/*/site-packages")
         (packages / "tests.pth").write_text(sysconfig.get_path("purelib"))
+        (self.root / ".venv" / "bin" / "aksgpu").symlink_to(AKSGPU)
         # The package with the components, and what it stands on.
         (self.root / "components").symlink_to(ROOT / "components")
         return self

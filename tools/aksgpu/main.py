@@ -120,7 +120,7 @@ def start(project: _Project = None) -> None:
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
-def check(
+def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     stack: Annotated[str, typer.Option(help="The stack of the cluster")] = "dev",
     rehearsal: Annotated[
         bool, typer.Option("--rehearsal", help="Check the rehearsed stack")
@@ -131,13 +131,14 @@ def check(
     job: Annotated[bool, typer.Option("--job", help="Also run a pool's sample pod")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds, including the job")] = 900.0,
+    project: _Project = None,
 ) -> None:
     """Check whether the GPUs of a cluster can be used, and explain why not."""
     from aksgpu.check import command as checking
     from aksgpu.check.examination import CheckOptions
 
     options = CheckOptions(job=job, json=json, timeout=timeout)
-    _exit(lambda: checking.check(stack, kubeconfig, options, rehearsal=rehearsal))
+    _exit(lambda: checking.check(stack, kubeconfig, options, rehearsal=rehearsal), project)
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)

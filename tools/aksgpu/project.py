@@ -115,10 +115,10 @@ class Project:
 
     def environment(self) -> dict[str, str]:
         """The variables with which `pulumi` uses this project and its backend."""
-        own = {"PULUMI_HOME": str(self.home / "pulumi-home")}
-        if self.program == CHECKOUT:
-            # Another team's program may need more plug-ins than the offline ones.
-            own["PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION"] = "true"
+        own = {
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_HOME": str(self.home / "pulumi-home"),
+        }
         return {
             **(own if self.offline else {}),
             "PULUMI_BACKEND_URL": self.backend,

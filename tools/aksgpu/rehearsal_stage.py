@@ -112,4 +112,6 @@ def set_stage(say: Say, pack: Path | None = None) -> Stage:
     cloud = start_cloud(home, kubernetes=kubernetes.folder, say=say)
     project = Project(rehearsed_program(), home, pack)
     project.write()
-    return Stage(engine, cloud, project)
+    # Another team's program may need more plug-ins than the offline ones.
+    more = {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "false"} if is_of_others() else {}
+    return Stage(engine, cloud, project, more)

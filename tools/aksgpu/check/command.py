@@ -12,7 +12,14 @@ from aksgpu.check import report
 from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.target import Target, of_file, of_stack
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, stopped
-from aksgpu.rehearsal_stage import pulumi_in, rehearsal_home, set_stage
+from aksgpu.rehearsal_stage import (
+    is_of_others,
+    pulumi_in,
+    rehearsal_home,
+    rehearse_line,
+    rehearsed_program,
+    set_stage,
+)
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from aksgpu.running import Program
 from machine_setup import ensure_engine
@@ -73,7 +80,8 @@ def examine_cluster(
 
 
 def _of_project(_stack: str) -> Program:
-    return pulumi_in(ensure_engine(), Path.cwd())
+    folder = rehearsed_program() if is_of_others() else Path.cwd()
+    return pulumi_in(ensure_engine(), folder)
 
 
 def _of_rehearsal(stack: str) -> Program:
@@ -81,6 +89,6 @@ def _of_rehearsal(stack: str) -> Program:
         raise stopped(
             Cause.STACK_UNREADABLE,
             f"the stack {stack} has not been rehearsed",
-            f"make rehearse STACK={stack}",
+            rehearse_line(stack),
         )
     return set_stage(to_stderr).pulumi()

@@ -12,7 +12,7 @@ from aksgpu.check.api import kubeconfig_required
 from aksgpu.check.expected import Expected, expected, in_clear
 from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import PROGRAM, rehearsal_home
+from aksgpu.rehearsal_stage import PROGRAM, rehearsal_home, rehearse_line
 from aksgpu.running import READ_SECONDS, Program, ProgramError
 from kube_client.kubeconfig import Kubeconfig, parse, read
 
@@ -58,7 +58,7 @@ def of_resources(resources: Sequence[Any], pulumi: Program, stack: str) -> Targe
     title = f"The {'rehearsed ' * is_rehearsed}stack {stack}"
     if name := outputs.get("clusterName"):
         title += f", cluster {name}"
-    restoring_command = f"make rehearse STACK={stack}" if is_rehearsed else "pulumi up --refresh"
+    restoring_command = rehearse_line(stack) if is_rehearsed else "pulumi up --refresh"
     with kubeconfig_required():
         config = parse(text)
     return Target(

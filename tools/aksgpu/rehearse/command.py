@@ -69,7 +69,7 @@ def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
 
     if inventory.has_lost_clusters(before, stage.cloud):
         # Objects on a deleted cluster cannot be deleted through its API.
-        stage = replace(stage, extra={"PULUMI_K8S_DELETE_UNREACHABLE": "true"})
+        stage = replace(stage, extra={**stage.extra, "PULUMI_K8S_DELETE_UNREACHABLE": "true"})
     if configuration:
         provide_group(stage.cloud, configuration.settings)
     planned = plan(stage, stack, refresh=True)

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from aksgpu.outcome import Cause
-from aksgpu.rehearsal_stage import down_line, rehearsal_home
+from aksgpu.rehearsal_stage import command_line, down_line, is_of_others, rehearsal_home
 from aksgpu.rehearse import stored_only
 from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import ReportTable, print_json, print_result, table
@@ -86,10 +86,16 @@ def _next_step(status: Status | None) -> str:
             "Next: run this again in a minute; if the server still does not answer, `aksgpu stop`."
         )
     if status.dead_clusters:
-        return "Next: `aksgpu start` restarts the dead control plane."
+        return f"Next: `{_typed('start')}` restarts the dead control plane."
     if status.server == "stopped":
-        return f"Next: `aksgpu start` starts it again; `{down_line()}` removes it."
-    return "Next: `aksgpu check --rehearsal` checks the GPUs; `aksgpu stop` keeps all data."
+        return f"Next: `{_typed('start')}` starts it again; `{down_line()}` removes it."
+    check, stop_it = _typed("check", "--rehearsal"), _typed("stop")
+    return f"Next: `{check}` checks the GPUs; `{stop_it}` keeps all data."
+
+
+def _typed(*words: str) -> str:
+    """A command as a line of this report has it."""
+    return command_line(*words) if is_of_others() else " ".join(["aksgpu", *words])
 
 
 def _document(home: Path, status: Status) -> dict[str, Any]:

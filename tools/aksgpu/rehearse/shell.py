@@ -7,14 +7,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from aksgpu.rehearsal_stage import Stage
+from aksgpu.rehearsal_stage import Stage, command_line
 from aksgpu.stack_names import short_name, stack_file
 from machine_setup.cache import Say
 from rehearsal.files import write_whole
 
 # The variable with the shell's earlier values of the variables that were set.
 _BEFORE = "AKS_GPU_BEFORE"
-_SWITCH_BACK = 'eval "$(.venv/bin/aksgpu env --unset)"'
 
 
 def commands_to_enter(stage: Stage, stack: str, before: Mapping[str, str]) -> Iterator[str]:
@@ -52,7 +51,8 @@ def commands_to_leave(before: Mapping[str, str]) -> Iterator[str]:
 
 def say_which(stack: str, say: Say) -> None:
     say(f"The shell now uses the rehearsed stack {stack}: pulumi from any folder, with")
-    say(f"the policy pack, and kubectl on its cluster. To switch back: {_SWITCH_BACK}")
+    switch_back = f'eval "$({command_line("env", "--unset")})"'
+    say(f"the policy pack, and kubectl on its cluster. To switch back: {switch_back}")
 
 
 def kubeconfig_of(home: Path, stack: str) -> Path:

@@ -8,14 +8,11 @@ from typing import Any
 from aksgpu.check.expected import in_clear
 from aksgpu.outcome import Cause, stopped
 from aksgpu.preflight.owned import NO_STACK
+from aksgpu.rehearsal_stage import down_line
 from aksgpu.running import Program, ProgramError
 
 _ROOT = "pulumi:pulumi:Stack"
 _FINAL = frozenset({"Canceled", "Failed", "Succeeded"})
-_ADVICE = (
-    "if the state or the passphrase of the rehearsal is damaged, `make rehearse-down` removes it, "
-    "and the next rehearsal begins anew"
-)
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,12 @@ def read(pulumi: Program, stack: str) -> State | None:
     try:
         exported = process.succeeded()
     except ProgramError as error:
-        raise stopped(Cause.PROGRAM_FAILED, str(error), _ADVICE) from None
+        raise stopped(
+            Cause.PROGRAM_FAILED,
+            str(error),
+            f"if the state or the passphrase of the rehearsal is damaged, `{down_line()}` removes "
+            "it, and the next rehearsal begins anew",
+        ) from None
     deployment = json.loads(exported).get("deployment") or {}
     resources = in_clear(deployment.get("resources") or [])
     return State(resources, bool(deployment.get("pending_operations")))
