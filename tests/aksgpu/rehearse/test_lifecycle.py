@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from aksgpu import rehearsal_stage
 from aksgpu.rehearsal_stage import rehearsal_home
-from aksgpu.rehearse import down, lifecycle, stacks
+from aksgpu.rehearse import down, lifecycle
 from aksgpu.report import ReportConsole, exit_code_of
 from machine_setup import EngineUnavailableError
 from rehearsal import cloud
@@ -101,7 +102,7 @@ def test_stacks_are_listed_though_the_project_file_is_broken(
 ) -> None:
     """`aksgpu status` and `make rehearse-down` ended with a traceback."""
     (tmp_path / "Pulumi.yaml").write_text(text)
-    monkeypatch.setattr(stacks, "PROGRAM", tmp_path)
+    monkeypatch.setattr(rehearsal_stage, "PROGRAM", tmp_path)
     home = root / ".rehearsal"
     with_a_stack(home, "dev")
     assert status()["homes"][0]["stacks"] == ["aks-gpu/dev"]
