@@ -572,4 +572,4 @@ def test_a_plugin_older_than_its_config_map_is_reported(
     plugin = replace(PLUGIN, started=started, config_maps=("sharing",))
     findings = judge(replace(view(NODE, pods=(plugin,)), config_changes=changes), GPU)
     assert [finding.cause for finding in findings] == [Cause.PLUGIN_OUTDATED] * is_told
-    assert all("ns/sharing of 2026-11-23T05:00:01Z" in finding.what for finding in findings)
+    assert all("ns/sharing changed at 2026-11-23T05:00:01Z" in finding.what for finding in findings)

@@ -347,12 +347,11 @@ def _outdated(view: ClusterView, running: Iterable[Pod]) -> Iterator[tuple[Cause
             and changed > pod.started > ""
         }
         if changes:
-            names = listed(f"{name} of {changed}" for name, changed in changes.items())
+            names = listed(f"{name} changed at {changed}" for name, changed in changes.items())
             yield (
                 Cause.PLUGIN_OUTDATED,
-                f"the device plugin {pod} was started at {pod.started}, before a change of the "
-                f"ConfigMap {names}: it reads it when it starts, so the node may still offer GPUs "
-                "as before",
+                f"the device plugin {pod} has run since {pod.started} with an old configuration: "
+                f"ConfigMap {names}. The node may offer the wrong number of GPUs",
                 f"kubectl delete pod -n {pod.namespace} {pod.name} restarts it; a checksum of the "
                 "ConfigMap in an annotation of the DaemonSet's pod template does so from then on",
             )
