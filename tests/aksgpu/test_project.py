@@ -305,3 +305,23 @@ def test_a_damaged_copy_is_written_again(project: Project, name: str, damage: by
     project.write_stack("dev")
 
     assert read(project.folder / name) == whole
+
+
+def test_the_project_of_another_team_keeps_what_its_program_runs_with(tmp_path: Path) -> None:
+    """Its poetry became our pip, its package was looked for beside the rehearsal's own file."""
+    packages: dict[str, Any] = {
+        "a": "./sdk",
+        "b": {"source": "./sdk", "version": "1.0.0"},
+        "c": "random",
+    }
+    runtime = {"name": "python", "options": {"toolchain": "poetry"}}
+    written = {"name": "theirs", "runtime": runtime, "packages": packages}
+    (tmp_path / "Pulumi.yaml").write_text(yaml.safe_dump(written))
+    project = Project(tmp_path, tmp_path / ".rehearsal")
+
+    project.write()
+
+    content = yaml.safe_load((project.folder / "Pulumi.yaml").read_text())
+    sdk = str(tmp_path / "sdk")
+    assert content["runtime"] == runtime
+    assert content["packages"] == {"a": sdk, "b": packages["b"] | {"source": sdk}, "c": "random"}

@@ -212,6 +212,8 @@ def policies(
 
 def _exit(command: Callable[[], int], project: Path | None = None) -> NoReturn:
     if project:
+        if not (project / "Pulumi.yaml").is_file():
+            raise typer.BadParameter(f"{project} has no Pulumi.yaml", param_hint="--project")
         os.environ[PROJECT_VARIABLE] = str(project.resolve())
     raise typer.Exit(exit_code_of(command))
 

@@ -208,9 +208,11 @@ class Project:
     def _runtime(self, real: Any) -> Any:
         """The runtime; for Python with its virtual environment, wherever the project file is."""
         written = real if isinstance(real, dict) else {"name": real}
-        if written.get("name") != "python":
+        options: Mapping[str, Any] = written.get("options") or {}
+        # poetry and uv find the environment by the program's folder.
+        if written.get("name") != "python" or options.get("toolchain", "pip") != "pip":
             return real
-        named = (written.get("options") or {}).get("virtualenv", ".venv")
+        named = options.get("virtualenv", ".venv")
         venv = self.program / named
         # A program without a virtual environment runs in this one.
         return {
@@ -220,6 +222,8 @@ class Project:
 
     def _absolute(self, source: Any) -> Any:
         """Where a package comes from, if that is a folder beside the program."""
+        if isinstance(source, dict) and "source" in source:
+            return {**source, "source": self._absolute(source["source"])}
         is_folder = isinstance(source, str) and source.startswith(".")
         return str((self.program / source).resolve()) if is_folder else source
 

@@ -44,6 +44,8 @@ def program(tmp_path: Path) -> Path:
     (folder / "components").mkdir(parents=True)
     (folder / "components" / "__init__.py").write_text('NAME = "theirs"\n')
     (folder / "Pulumi.yaml").write_text("name: theirs\nruntime: python\n")
+    # Of a pack of theirs, which is elsewhere: Pulumi refuses it where there is no pack.
+    (folder / "Pulumi.dev.policies.json").write_text("{}")
     (folder / "Pulumi.dev.yaml").write_text("config:\n  theirs:size: Standard_NC8as_T4_v3\n")
     write(folder, "Linux")
     return folder

@@ -9,7 +9,7 @@ from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.pack_configuration import mistakes_in
 from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.rows import About, Row
-from aksgpu.rehearsal_stage import Stage, command_line
+from aksgpu.rehearsal_stage import PROGRAM, Stage, command_line, is_of_others
 from aksgpu.rehearse import state
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.losses import lost_pools
@@ -90,13 +90,21 @@ def plan(stage: Stage, stack: str, *, refresh: bool = False) -> Plan:
 
     `refresh` reads the actual state from the cloud first.
     """
-    configuration = stage.project.configuration_of_the_pack(stack)
-    if configuration is not None:
+    configuration = configuration_of_the_pack(stage, stack)
+    # Another pack's configuration has rules that ours does not know.
+    is_ours = not is_of_others() or stage.project.pack == PROGRAM / "policies"
+    if configuration is not None and is_ours:
         refuse_mistakes(configuration)
     place = Place(stage.engine, stage.pulumi())
     pack = stage.project.pack
     with Progress(f"Previewing {stack}{' with the policy pack' if pack else ''}", to_stderr):
         return Plan(stack, *preview(place, stack, pack, configuration, refresh=refresh))
+
+
+def configuration_of_the_pack(stage: Stage, stack: str) -> Path | None:
+    """The stack's configuration of the pack; Pulumi refuses one where there is no pack."""
+    project = stage.project
+    return project.configuration_of_the_pack(stack) if project.pack else None
 
 
 def rows_of_rules(stage: Stage, stack: str) -> list[Row]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from aksgpu.rehearsal_stage import Stage, command_line
+from aksgpu.rehearse.planning import configuration_of_the_pack
 from aksgpu.stack_names import short_name, stack_file
 from machine_setup.cache import Say
 from rehearsal.files import write_whole
@@ -60,10 +61,10 @@ def kubeconfig_of(home: Path, stack: str) -> Path:
     return home / "kubeconfigs" / short_name(stack)
 
 
-def keep_kubeconfig(home: Path, stack: str, text: str | None) -> None:
+def keep_kubeconfig(home: Path, stack: str, text: object) -> None:
     """Writes the kubeconfig, readable only by this user."""
     file = kubeconfig_of(home, stack)
-    if text is None:
+    if not isinstance(text, str):
         file.unlink(missing_ok=True)
         return
     file.parent.mkdir(mode=0o700, exist_ok=True)
@@ -81,7 +82,7 @@ def _of_stack(stage: Stage, stack: str) -> dict[str, str]:
         "KUBECONFIG": str(kubeconfig_of(project.home, stack)),
         "PULUMI_OPTION_CWD": str(project.folder),
         "PULUMI_OPTION_POLICY_PACK": str(project.pack or ""),
-        "PULUMI_OPTION_POLICY_PACK_CONFIG": str(project.configuration_of_the_pack(stack) or ""),
+        "PULUMI_OPTION_POLICY_PACK_CONFIG": str(configuration_of_the_pack(stage, stack) or ""),
         "PULUMI_STACK": stack,
     }
 

@@ -14,7 +14,7 @@ from pulumi.automation.events import EngineEvent
 
 from aksgpu.outcome import Cause, Finding
 from aksgpu.rehearsal_stage import Stage
-from aksgpu.rehearse.planning import Plan
+from aksgpu.rehearse.planning import Plan, configuration_of_the_pack
 from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Resource
@@ -50,7 +50,7 @@ def update(stage: Stage, planned: Plan) -> Update:
     stack, pulumi = planned.stack, stage.pulumi()
     log = stage.project.home / "updates" / f"{short_name(stack)}.log"
     log.parent.mkdir(mode=0o700, exist_ok=True)
-    configuration = stage.project.configuration_of_the_pack(stack)
+    configuration = configuration_of_the_pack(stage, stack)
     command = ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", stack]
     command += ["--policy-pack", str(stage.project.pack)] if stage.project.pack else []
     command += ["--policy-pack-config", str(configuration)] if configuration else []

@@ -47,6 +47,8 @@ class Home:
         """Creates the folder, readable by its owner only."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.path.chmod(0o700)
+        # It lies in the folder of a program, and has keys.
+        (self.path / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 class ServerRecord(BaseModel):
