@@ -186,11 +186,11 @@ def _line(error: Mapping[str, Any], message: str) -> str:
 
 def _policy(info: Mapping[str, Any]) -> str:
     """Returns the policy that forbids the request, if one is named."""
-    names = (
-        (kind, next(filter(None, (_text(info.get(name)) for name in held)), ""))
-        for kind, held in _POLICY
-    )
-    named = [f"{kind} {name}" for kind, name in names if name]
+    named = [
+        f"{kind} {name}"
+        for kind, names in _POLICY
+        if (name := next(filter(None, (_text(info.get(each)) for each in names)), ""))
+    ]
     return f"Forbidden by {', '.join(named)}." if named else ""
 
 

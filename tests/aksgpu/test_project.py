@@ -317,7 +317,7 @@ def test_the_project_of_another_team_keeps_what_its_program_runs_with(tmp_path: 
     runtime = {"name": "python", "options": {"toolchain": "poetry"}}
     written = {"name": "theirs", "runtime": runtime, "packages": packages}
     (tmp_path / "Pulumi.yaml").write_text(yaml.safe_dump(written))
-    project = Project(tmp_path, tmp_path / ".rehearsal")
+    project = Project(tmp_path, tmp_path / ".rehearsal", keeps_runtime=True)
 
     project.write()
 
@@ -325,3 +325,16 @@ def test_the_project_of_another_team_keeps_what_its_program_runs_with(tmp_path: 
     sdk = str(tmp_path / "sdk")
     assert content["runtime"] == runtime
     assert content["packages"] == {"a": sdk, "b": packages["b"] | {"source": sdk}, "c": "random"}
+
+
+@pytest.mark.parametrize("runtime", ["yaml", {"name": "python", "options": {"virtualenv": "own"}}])
+def test_a_change_does_not_choose_what_a_review_runs_with(tmp_path: Path, runtime: Any) -> None:
+    """The report says that another runtime was not tried, and for an hour it was."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "ours", "runtime": runtime}))
+    project = Project(tmp_path, tmp_path / ".rehearsal")
+
+    project.write()
+
+    content = yaml.safe_load((project.folder / "Pulumi.yaml").read_text())
+    assert content["runtime"] == {"name": "python", "options": {"virtualenv": sys.prefix}}

@@ -35,9 +35,6 @@ _OFFLINE: Mapping[str, Path] = MappingProxyType(
     }
 )
 
-# This checkout: its program is what is rehearsed, unless another is named.
-CHECKOUT = Path(__file__).resolve().parents[2]
-
 # A rehearsal has its own subscription and identity: settings of these providers do not apply.
 _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
 
@@ -53,6 +50,8 @@ class Project:
     home: Path
     # The policy pack: the program's own, unless another is named.
     other_pack: Path | None = None
+    # Whether the program runs as it says itself: ours runs with Python, whatever a change says.
+    keeps_runtime: bool = False
     # By the plug-ins that they replace, with their folders; none on Azure itself.
     offline: Mapping[str, Path] = field(default_factory=lambda: _OFFLINE)
 
@@ -208,9 +207,10 @@ class Project:
     def _runtime(self, real: Any) -> Any:
         """The runtime; for Python with its virtual environment, wherever the project file is."""
         written = real if isinstance(real, dict) else {"name": real}
-        options: Mapping[str, Any] = written.get("options") or {}
+        options: Mapping[str, Any] = (self.keeps_runtime and written.get("options")) or {}
+        is_other = written.get("name") != "python" or options.get("toolchain", "pip") != "pip"
         # poetry and uv find the environment by the program's folder.
-        if written.get("name") != "python" or options.get("toolchain", "pip") != "pip":
+        if self.keeps_runtime and is_other:
             return real
         named = options.get("virtualenv", ".venv")
         venv = self.program / named

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from aksgpu.outcome import Cause, stopped
-from aksgpu.project import CHECKOUT, Project
+from aksgpu.project import Project
 from aksgpu.running import Program
 from aksgpu.stack_names import mistake_in_name
 from machine_setup import Engine, ensure_engine, ensure_kubernetes, helm_place
@@ -17,7 +17,7 @@ from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
 from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 
-PROGRAM = CHECKOUT
+PROGRAM = Path(__file__).resolve().parents[2]
 # The folder of another team's program, which is rehearsed in place of this checkout's.
 PROJECT_VARIABLE = "AKS_GPU_PROJECT"
 
@@ -29,6 +29,11 @@ def rehearsed_program() -> Path:
 def is_of_others() -> bool:
     """Whether another team's program is rehearsed: its stack files are not ours."""
     return rehearsed_program() != PROGRAM
+
+
+def rehearsed_project(home: Path, pack: Path | None = None) -> Project:
+    """The rehearsal's project for the program. `pack` takes the place of the program's pack."""
+    return Project(rehearsed_program(), home, pack, keeps_runtime=is_of_others())
 
 
 def command_line(*words: str, stack: str = "") -> str:
@@ -110,7 +115,7 @@ def set_stage(say: Say, pack: Path | None = None) -> Stage:
     engine = ensure_engine(say)
     kubernetes = ensure_kubernetes(say)
     cloud = start_cloud(home, kubernetes=kubernetes.folder, say=say)
-    project = Project(rehearsed_program(), home, pack)
+    project = rehearsed_project(home, pack)
     project.write()
     # Another team's program may need more plug-ins than the offline ones.
     more = {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "false"} if is_of_others() else {}

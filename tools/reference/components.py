@@ -15,7 +15,8 @@ from reference.stack_file import anchor, is_argument, keys_of_arguments
 from stack_settings.section import Section
 
 _INTRODUCTION = """\
-The components build GPU node pools, and what belongs to them, in any Pulumi program in Python:
+The components build GPU node pools, and what belongs to them. Programs in a checkout of aks-gpu use
+these classes; all others have the same as [a package](../package.md), with the same arguments:
 
     from components import GpuNodePool, GpuNodePoolArgs
 

@@ -54,21 +54,20 @@ class Consumer(Bench):
         file = self.folder / "project" / "Pulumi.yaml"
         file.write_text(yaml.safe_dump({**yaml.safe_load(file.read_text()), **parts}))
 
-    def add(self, *source: str) -> str:
-        """What `pulumi package add` says, and what it has done: an SDK, made and installed."""
+    def package(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Runs `pulumi package` in the project to its end."""
         ended = subprocess.run(
-            [self.engine.pulumi, "package", "add", *source],
+            [self.engine.pulumi, "package", *arguments],
             cwd=self.folder / "project",
             env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
-            # It makes the environments of the plug-in and of the project, with pip.
+            # It makes the environments of a plug-in and of the project, with pip.
             timeout=2 * PATIENCE,
             check=False,
         )
-        assert ended.returncode == 0, ended.stdout
-        return ended.stdout
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended
 
     @property
     def environment(self) -> dict[str, str]:
@@ -80,17 +79,7 @@ class Consumer(Bench):
     def schema(self, folder: str) -> dict[str, Any]:
         """The schema of a package by its address, which the engine downloads if need be."""
         address = f"{HOST}/{REPOSITORY}/{folder}@{VERSION}"
-        ended = subprocess.run(
-            [self.engine.pulumi, "package", "get-schema", address],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            # It makes the plug-in's environment, with pip.
-            timeout=2 * PATIENCE,
-            check=False,
-        )
-        assert ended.returncode == 0, ended.stderr
+        ended = self.package("get-schema", address)
         assert "warning" not in ended.stderr.lower()
         content: dict[str, Any] = json.loads(ended.stdout)
         return content
@@ -133,7 +122,7 @@ def test_a_python_program_gets_the_components_by_package_add(
     source = (
         f"{HOST}/{REPOSITORY}/components@{VERSION}" if place == "address" else ROOT / "components"
     )
-    assert "import aks_gpu_aks_gpu" in consumer.add(str(source))
+    assert "import aks_gpu_aks_gpu" in consumer.package("add", str(source)).stdout
     assert not consumer.environment_of("plugins/aks_preview").exists()
 
     consumer.up(PROGRAM.format(inputs=inputs))

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import Stage, rehearsal_home, rehearsed_program
+from aksgpu.rehearsal_stage import Stage, rehearsal_home, rehearsed_project
 from aksgpu.rehearse import state
 from aksgpu.rehearse.locks import locked_stacks
 from aksgpu.rehearse.stacks import stacks_of
@@ -56,7 +56,7 @@ def _folders() -> list[str]:
 def _remove(console: Console) -> list[Finding]:
     """Removes a rehearsal unless an update of a stack is running; the failures."""
     home = rehearsal_home()
-    if locked := locked_stacks(Project(rehearsed_program(), home).state):
+    if locked := locked_stacks(rehearsed_project(home).state):
         return locked
     findings = _destroy_all(console) if home.exists() else []
     try:
@@ -97,7 +97,7 @@ def _set_stage(home: Path) -> tuple[Program, Stage]:
     # Injected faults must not affect the removal.
     Home(home).faults.unlink(missing_ok=True)
     cloud = start_cloud(home, kubernetes=kubernetes.folder, say=to_stderr)
-    project = Project(rehearsed_program(), home)
+    project = rehearsed_project(home)
     # Destroying uses the state: an invalid stack file does not matter.
     with suppress(Exception):
         project.write()

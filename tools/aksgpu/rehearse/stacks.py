@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from aksgpu.project import Project
-from aksgpu.rehearsal_stage import rehearsed_program
+from aksgpu.rehearsal_stage import rehearsed_project
 from stack_settings.project_file import read_project
 
 _ENDINGS = (".json", ".json.gz")
@@ -11,10 +10,10 @@ _ENDINGS = (".json", ".json.gz")
 
 def stacks_of(home: Path) -> list[str]:
     """The names of the stacks; those of other projects as `project/name`."""
-    rehearsed = Project(rehearsed_program(), home)
+    rehearsed = rehearsed_project(home)
     folder = rehearsed.state / ".pulumi" / "stacks"
     # The rehearsal has a project file too, whatever has become of the program's.
-    projects = map(read_project, (rehearsed_program(), rehearsed.folder))
+    projects = map(read_project, (rehearsed.program, rehearsed.folder))
     program = next((name for each in projects if (name := each.content.get("name"))), None)
     stacks = []
     for file in folder.rglob("*"):

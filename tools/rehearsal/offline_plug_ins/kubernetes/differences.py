@@ -90,9 +90,9 @@ def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffRe
         if any(_lies_in(path, part) for part in ignored):
             continue
         # What is in a value that is gone or unknown may be another.
-        embeds_files = value in (None, UNKNOWN)
+        is_whole = value in (None, UNKNOWN)
         is_fixed = any(
-            _lies_in(path, part) or (embeds_files and _lies_in(part, path)) for part in fixed
+            _lies_in(path, part) or (is_whole and _lies_in(part, path)) for part in fixed
         )
         detail[path] = PropertyDiff(_REPLACING[kind] if is_fixed else kind, kind is DELETE)
     replaces = [path for path, change in detail.items() if change.kind in _REPLACING.values()]
