@@ -47,6 +47,7 @@ WORDS: Mapping[str, str] = MappingProxyType(
     {
         "bool": "true or false",
         "dict": "a map",
+        "finite": "a finite number",
         "float": "a number",
         "int": "a whole number",
         "list": "a list",

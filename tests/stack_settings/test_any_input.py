@@ -2,12 +2,13 @@
 
 import contextlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stack_settings.model import Settings
@@ -48,6 +49,8 @@ def test_any_stack_file_is_read_or_refused(values: dict[str, Any]) -> None:
     read(values)
 
 
+# It ended with a traceback.
+@example([{"count": math.inf}])
 @given(st.lists(pools, max_size=3))
 def test_any_gpu_pools_are_read_or_refused(value: list[dict[str, Any]]) -> None:
     read({"gpuPools": value})

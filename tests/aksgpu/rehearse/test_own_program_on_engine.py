@@ -80,6 +80,8 @@ def test_a_program_of_another_team_is_rehearsed_with_and_without_our_pack(progra
 
         write(program, "Linux")
         code, printed = run(program, "rehearse")
+        # It has keys, and lies in another team's repository.
+        assert (program / ".rehearsal" / ".gitignore").read_text() == "*\n"
         # Its cluster has a GPU, and nothing that offers it to pods.
         assert (code, "plugin-missing" in printed) == (1, True), printed
         assert "with the policy pack" not in printed
