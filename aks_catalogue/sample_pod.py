@@ -1,4 +1,4 @@
-"""NVIDIA's vector addition as a pod, which shows that a GPU computes."""
+"""NVIDIA's vector addition as a pod, which shows that a GPU computes, and a look for open GPUs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,6 +6,10 @@ from typing import Any
 from aks_catalogue.device_plugin import GPU
 from aks_catalogue.images import VECTOR_ADD
 from aks_catalogue.scheduling import Toleration
+
+# Lists the device files of GPUs that a container has, and ends with a word for that it did.
+LOOKED = "looked"
+LOOK = ("sh", "-c", f"ls -1 /dev/nvidia[0-9]* 2>/dev/null; echo {LOOKED}")
 
 
 def sample_pod(
@@ -28,3 +32,12 @@ def sample_pod(
             "tolerations": [*tolerated],
         },
     }
+
+
+def look(selector: Mapping[str, str], tolerated: Sequence[Toleration]) -> dict[str, Any]:
+    """Returns a pod that asks for no GPU, and tells which it has all the same."""
+    pod = sample_pod(None, selector, tolerated)
+    (container,) = pod["spec"]["containers"]
+    del container["resources"]
+    container["command"] = [*LOOK]
+    return pod

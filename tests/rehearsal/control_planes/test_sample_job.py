@@ -2,6 +2,8 @@
 
 import pytest
 
+from aks_catalogue.images import CUDA_MISMATCH
+from aks_catalogue.sample_pod import LOOKED, look
 from rehearsal.control_planes import sample_job
 from rehearsal.control_planes.desired_state import DesiredPool
 
@@ -18,7 +20,7 @@ SAMPLE = {"args": ["--max_steps", "500"], "resources": {"limits": {"nvidia.com/g
 
 
 def test_the_log_has_the_device_and_a_line_every_ten_steps() -> None:
-    first, *steps, last = (line.text for line in sample_job.run(SAMPLE, POOL, 1.0).lines)
+    first, *steps, last = (line.text for line in sample_job.run(SAMPLE, POOL, 1, 1.0).lines)
     assert first.startswith("I gpu_device.cc: Found device 0")
     assert len(steps) == 50
     assert steps[0].startswith("Accuracy at step 0: 0.1")
@@ -28,11 +30,26 @@ def test_the_log_has_the_device_and_a_line_every_ten_steps() -> None:
 @pytest.mark.parametrize("steps", ["999999999", "9" * 5000, "\u00b2", "-1", "", "many"])
 def test_the_log_of_odd_steps_has_a_bound(steps: str) -> None:
     """A billion steps filled the memory; with a superscript 2 the pod never ran."""
-    run = sample_job.run({**SAMPLE, "args": ["--max_steps", steps]}, POOL, 1.0)
+    run = sample_job.run({**SAMPLE, "args": ["--max_steps", steps]}, POOL, 1, 1.0)
     assert len(run.lines) < 2 * sample_job.MOST_STEP_LINES
     assert run.exit_code == 0
 
 
-def test_a_thousand_shared_gpus_can_be_asked_for_in_thousands() -> None:
-    run = sample_job.run({"resources": {"limits": {"nvidia.com/gpu": "1k"}}}, POOL, 1.0)
-    assert sum("Found device" in line.text for line in run.lines) == 1000
+def test_the_log_has_a_line_for_each_gpu_that_the_job_sees() -> None:
+    run = sample_job.run(SAMPLE, POOL, 4, 1.0)
+    assert sum("Found device" in line.text for line in run.lines) == 4
+
+
+def test_without_a_gpu_both_samples_fail_with_cudas_message() -> None:
+    """A container that asks for none finds no driver either: nobody mounts it."""
+    for run in (sample_job.run(SAMPLE, POOL, 0, 1.0), sample_job.run_vector_add({}, POOL, 0, 1.0)):
+        assert run.exit_code == 1
+        assert CUDA_MISMATCH in run.lines[-1].text
+
+
+def test_a_look_lists_device_files_and_says_that_it_looked() -> None:
+    (container,) = look({}, [])["spec"]["containers"]
+    run = sample_job.run_vector_add(container, POOL, 1, 1.0)
+    assert [line.text for line in run.lines] == ["/dev/nvidia0", LOOKED]
+    run = sample_job.run_vector_add(container, POOL, 0, 1.0)
+    assert [line.text for line in run.lines] == [LOOKED]

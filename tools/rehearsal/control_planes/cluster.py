@@ -32,6 +32,7 @@ from rehearsal.control_planes import (
     nodes,
     pool_plan,
     sample_job,
+    visible_gpus,
 )
 from rehearsal.control_planes.autoscaler import Autoscaler
 from rehearsal.control_planes.config_maps import ConfigMaps
@@ -165,6 +166,7 @@ class Cluster:
 
     async def _step(self, cluster: DesiredCluster) -> None:
         """Does all work that is due; what fails is retried in the next step."""
+        await self.plane.upgrade(cluster.version)
         self._pools = {pool.name: pool for pool in cluster.pools}
         done: dict[str, bool] = {}
         for work in (
@@ -474,16 +476,18 @@ class Cluster:
         return True
 
     def _life(self, pod: Json, pool: DesiredPool, beside: Sequence[Json], maps: ConfigMaps) -> Life:
+        by_aks = pool.has_driver
         pool = replace(pool, has_driver=gpu_operator.has_driver(pool, beside))
 
         def run(container: Json, number: int) -> Run | None:
             if is_plugin(container):
                 return self._plugins.run(pod, container, number, pool, maps)
-            if SAMPLE in container["image"]:
-                return sample_job.run(container, pool, self._time_scale)
-            if VECTOR_ADD in container["image"]:
-                return sample_job.run_vector_add(pool, self._time_scale)
-            return None
+            if SAMPLE not in container["image"] and VECTOR_ADD not in container["image"]:
+                return None
+            variables = config_maps.environment(container, pod["metadata"]["namespace"], maps)
+            seen = visible_gpus.seen(pod, container, variables, pool, by_aks=by_aks)
+            sample = sample_job.run if SAMPLE in container["image"] else sample_job.run_vector_add
+            return sample(container, pool, seen, self._time_scale)
 
         return Life(pod, run, self._clock, self._time_scale)
 

@@ -1,4 +1,5 @@
-"""The logs and exit codes of the sample jobs: the article's, and NVIDIA's vector addition."""
+"""The logs and exit codes of the sample jobs: the article's, NVIDIA's vector addition, and the look
+for GPUs that nobody asked for."""
 
 import itertools
 import math
@@ -6,9 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from aks_catalogue import quantities
-from aks_catalogue.device_plugin import PREFIX
 from aks_catalogue.images import CUDA_MISMATCH
+from aks_catalogue.sample_pod import LOOK, LOOKED
 from aks_catalogue.sizes import find
 from rehearsal.control_planes import gpus
 from rehearsal.control_planes.containers import Line, Run
@@ -39,13 +39,13 @@ STEPS_BETWEEN_LINES = 10
 MOST_STEP_LINES = 10_000
 
 
-def run(container: Json, pool: DesiredPool, time_scale: float) -> Run:
-    """Returns one run of the job's container."""
+def run(container: Json, pool: DesiredPool, seen: int, time_scale: float) -> Run:
+    """Returns one run of the job's container, which sees so many GPUs."""
     size = find(pool.vm_size)
     gpu_model = size.gpu_model if size and size.is_nvidia else ""
-    if gpu_model and not pool.has_driver:
+    if gpu_model and not seen:
         return Run([Line(STARTUP * time_scale, f"InternalError: Status: {CUDA_MISMATCH}")], 1)
-    lines = list(_devices(gpu_model, pool, container)) if gpu_model else ["No GPU: the CPU"]
+    lines = list(_devices(gpu_model, pool, seen)) if gpu_model else ["No GPU: the CPU"]
     timed = [(0.0, line) for line in lines]
     steps = _steps(container)
     for step in range(0, steps, max(STEPS_BETWEEN_LINES, steps // MOST_STEP_LINES)):
@@ -55,9 +55,13 @@ def run(container: Json, pool: DesiredPool, time_scale: float) -> Run:
     return Run([Line((STARTUP + after) * time_scale, text) for after, text in timed], 0)
 
 
-def run_vector_add(pool: DesiredPool, time_scale: float) -> Run:
-    """Returns one run of NVIDIA's sample."""
-    if gpus.hardware(pool).gpus:
+def run_vector_add(container: Json, pool: DesiredPool, seen: int, time_scale: float) -> Run:
+    """Returns one run of NVIDIA's sample, or of the look for GPUs with its image."""
+    if container.get("command") == [*LOOK]:
+        # The slices of a GPU have its device file.
+        files = [f"/dev/nvidia{number}" for number in range(min(seen, gpus.hardware(pool).gpus))]
+        return Run([Line(STARTUP * time_scale, text) for text in (*files, LOOKED)], 0)
+    if seen:
         return Run([Line(STARTUP * time_scale, text) for text in _ADDS], 0)
     size = find(pool.vm_size)
     why = CUDA_MISMATCH if size and size.is_nvidia else _NO_DEVICE
@@ -65,18 +69,11 @@ def run_vector_add(pool: DesiredPool, time_scale: float) -> Run:
     return Run([Line(STARTUP * time_scale, text) for text in lines], 1)
 
 
-def _devices(gpu_model: str, pool: DesiredPool, container: Json) -> Iterator[str]:
+def _devices(gpu_model: str, pool: DesiredPool, seen: int) -> Iterator[str]:
     """Returns TensorFlow's log line for each device."""
-    limits = container.get("resources", {}).get("limits", {})
-    requested = [
-        int(quantities.parse(str(count)).amount)
-        for name, count in limits.items()
-        if name.startswith(PREFIX)
-    ]
-    hardware = gpus.hardware(pool)
-    part = f" MIG {hardware.slices.profile}" if hardware.slices else ""
-    # Without a limit a container sees all devices of the node.
-    for number in range(sum(requested) if requested else gpus.devices(hardware)):
+    slices = gpus.hardware(pool).slices
+    part = f" MIG {slices.profile}" if slices else ""
+    for number in range(seen):
         yield f"I gpu_device.cc: Found device {number} with properties: name: {gpu_model}{part}"
 
 
