@@ -14,6 +14,8 @@ from pathlib import Path
 
 import yaml
 
+from aks_catalogue.kubernetes import minor_version
+from aks_catalogue.kubernetes import written as written_version
 from kube_client.backoff import Backoff
 from kube_client.client import ApiError, Client
 from kube_client.kubeconfig import Files, written
@@ -34,6 +36,8 @@ LEAST_ROOM = 64
 # collections.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
 PORTS = ("etcd", "server")
+# The minor versions whose APIs and features the API server can have.
+OLDEST, NEWEST = (1, 33), (1, 36)
 PARTS = Path(__file__).with_name("parts.yaml")
 # The name of the webhook that reviews tokens.
 REVIEWER = "token-review"
@@ -112,13 +116,20 @@ def _hold(held: contextlib.ExitStack, port: int) -> int | None:
     return None
 
 
-def _commands(place: Place, pods: str, services: str) -> dict[str, list[str]]:
+def emulated(version: str) -> str:
+    """Returns the minor version that the API server emulates for a cluster of this version."""
+    wanted = minor_version(version) or NEWEST
+    return written_version(min(max(wanted, OLDEST), NEWEST))
+
+
+def _commands(place: Place, pods: str, services: str, version: str) -> dict[str, list[str]]:
     """Returns the arguments of each process."""
     files = place.certificates
     names = {
         "address": ADDRESS,
         "authority": files.authority,
         "certificate": files.certificate("server"),
+        "emulated": version,
         "etcd": place.etcd,
         "folder": place.folder,
         "key": files.key("server"),
@@ -164,11 +175,19 @@ class ControlPlane:
     """The processes of one cluster."""
 
     def __init__(
-        self, place: Place, binaries: Path, pods: str, services: str, processes: Processes
+        self,
+        place: Place,
+        binaries: Path,
+        pods: str,
+        services: str,
+        processes: Processes,
+        version: str = "",
     ) -> None:
         self.place = place
         self._binaries = binaries
-        self._commands = _commands(place, pods, services)
+        self._ranges = pods, services
+        self._version = emulated(version)
+        self._commands = _commands(place, pods, services, self._version)
         self._processes = processes
         self._parts: dict[str, _Part] = {}
         # Whether the API server has been ready since it or etcd was last started.
@@ -184,6 +203,13 @@ class ControlPlane:
         await self._wait(
             api, _has_accounts, "The controller manager does not create service accounts"
         )
+
+    async def upgrade(self, version: str) -> None:
+        """Ends the API server if the cluster has another minor version now: it starts as that."""
+        before, self._version = self._version, emulated(version)
+        if before != self._version:
+            self._commands = _commands(self.place, *self._ranges, self._version)
+            await self._processes.end(self._parts["kube-apiserver"].process)
 
     async def _start(self, name: str) -> None:
         command = [str(self._binaries / name), *self._commands[name]]

@@ -90,6 +90,8 @@ class DesiredCluster:
     location: str
     subscription: str
     node_group: str
+    # The version of its API server.
+    version: str = ""
     pods: str = networks.PODS
     services: str = networks.SERVICES
     is_deleting: bool = False

@@ -313,7 +313,7 @@ class Fleet:
         place = settle_in(self._folder(uid), settings.time_scale)
         ask_about_tokens(place, settings.reviewer(uid), settings.reviewers_authority)
         ranges = desired.pods, desired.services
-        plane = ControlPlane(place, settings.binaries, *ranges, self._processes)
+        plane = ControlPlane(place, settings.binaries, *ranges, self._processes, desired.version)
         # The next look retries whatever fails here.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
         try:

@@ -68,6 +68,7 @@ class StoreSource:
             location=cluster.location,
             subscription=subscription,
             node_group=cluster.properties["nodeResourceGroup"],
+            version=cluster.properties["currentKubernetesVersion"],
             # Without an overlay, pods have no range of their own.
             pods=network.get("podCidr") or networks.PODS,
             services=network["serviceCidr"],
