@@ -1,5 +1,7 @@
 """What runs on the cluster: device plugin or GPU Operator, and the sample job."""
 
+from dataclasses import replace
+
 import pulumi
 import pulumi_kubernetes as kubernetes
 
@@ -7,6 +9,8 @@ from aks_catalogue.device_plugin import GPU
 from components import (
     AksCluster,
     ExistingAksCluster,
+    GpuIsolation,
+    GpuIsolationArgs,
     GpuNodePool,
     NvidiaDevicePlugin,
     NvidiaDevicePluginArgs,
@@ -35,6 +39,14 @@ def add_workloads(
     # With the stack's own cluster its objects go by themselves, also where nobody answers any more.
     gone_with = cluster.managed_cluster if isinstance(cluster, AksCluster) else None
     before_the_job: list[pulumi.Resource] = [*pools]
+    if stack.gpu_isolation.enabled:
+        isolation = stack.gpu_isolation.as_args(GpuIsolationArgs)
+        agents = [*isolation.exempt_namespaces, stack.device_plugin.namespace]
+        GpuIsolation(
+            "gpu-isolation",
+            replace(isolation, exempt_namespaces=agents),
+            pulumi.ResourceOptions(provider=provider, deleted_with=gone_with),
+        )
     if plugin_pools:
         pools_of_plugin = [PluginPoolArgs.of(pool) for pool in pools]
         if stack.system_pool in plugin_pools:

@@ -12,6 +12,7 @@ with unsearched():
         NetworkArgs,
         SystemPoolArgs,
     )
+    from components.gpu_isolation import GpuIsolation, GpuIsolationArgs
     from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
     from components.managed_gpu_feature import ManagedGpuFeature, ManagedGpuFeatureArgs
     from components.nvidia_device_plugin import (
@@ -43,6 +44,8 @@ __all__ = [
     "ExistingAksClusterArgs",
     "ExistingResourceGroup",
     "ExistingResourceGroupArgs",
+    "GpuIsolation",
+    "GpuIsolationArgs",
     "GpuNodePool",
     "GpuNodePoolArgs",
     "ManagedGpuFeature",

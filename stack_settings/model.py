@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from aks_catalogue import gpu_operator
+from aks_catalogue import gpu_isolation, gpu_operator, kubernetes
 from aks_catalogue import valid_clusters as valid
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.mistakes import Mistake, property_path
@@ -15,6 +15,7 @@ from aks_catalogue.nodes import DRIVERS
 from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import one_of, property_mistakes
 from components.aks_cluster import AksClusterArgs, EntraArgs, NetworkArgs
+from components.gpu_isolation import GpuIsolationArgs
 from components.nvidia_device_plugin import NvidiaDevicePluginArgs
 from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
 from components.resource_group import ResourceGroupArgs
@@ -124,6 +125,20 @@ class GpuOperator(Section):
         values: dict[str, Any]
 
 
+@keys_of(GpuIsolationArgs)
+class GpuIsolation(Section):
+    """GPUs that stay with the pods that asked for them ([what pods see](../isolation.md))."""
+
+    enabled: bool = False
+    """Whether a pod sees only the GPUs that it asked for. Needs Kubernetes 1.36. It is for all pods
+    of the cluster, except those in `exemptNamespaces` and where the stack installs the device
+    plugin."""
+
+    if TYPE_CHECKING:
+        violations: str
+        exempt_namespaces: list[str]
+
+
 @keys_of(SampleJobArgs, without=("node_taints", "resource_name"))
 class SampleJob(Section):
     """The sample job of the AKS article, which shows that pods can use a GPU."""
@@ -178,6 +193,8 @@ class Settings(Section):
     """The NVIDIA device plugin."""
     gpu_operator: GpuOperator = GpuOperator.model_validate({})
     """NVIDIA's GPU Operator."""
+    gpu_isolation: GpuIsolation = GpuIsolation.model_validate({})
+    """GPUs that stay with the pods that asked for them."""
     sample_job: SampleJob = SampleJob.model_validate({})
     """The sample job of the AKS article, which shows that pods can use a GPU."""
 
@@ -275,11 +292,26 @@ class Settings(Section):
             raise RefusedError(found)
         return operator
 
+    @field_validator("gpu_isolation")
+    @classmethod
+    def _require_mutating_policies(
+        cls, isolation: GpuIsolation, info: ValidationInfo
+    ) -> GpuIsolation:
+        version = kubernetes.minor_version(context_of(info).kubernetes_version or "")
+        if isolation.enabled and version and version < gpu_isolation.SINCE:
+            since = kubernetes.written(gpu_isolation.SINCE)
+            reason = (
+                f"needs Kubernetes {since}, the first version whose API server changes pods by a "
+                f"policy of its own: set cluster.kubernetesVersion to {since} or newer"
+            )
+            raise RefusedError([Mistake("gpuIsolation.enabled", reason)])
+        return isolation
+
     @property
     def uses_kubernetes(self) -> bool:
         """Whether the stack creates Kubernetes objects on the cluster."""
         brought = [*self.pools_of("device-plugin"), *self.pools_of(rules.OPERATOR)]
-        return bool(brought) or self.sample_job.enabled
+        return bool(brought) or self.sample_job.enabled or self.gpu_isolation.enabled
 
     @property
     def pools_with_gpus(self) -> list[Pool]:

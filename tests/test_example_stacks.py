@@ -25,10 +25,13 @@ class Example:
 
     stack: str
     offers: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    # Whether a pod that asks for no GPU sees none.
+    is_isolated: bool = False
 
 
 EXAMPLES = [
     Example(stack="device-plugin", offers={"gpu": (GPU, 1)}),
+    Example(stack="isolated", offers={"gpu": (GPU, 1)}, is_isolated=True),
     Example(stack="managed", offers={"gpu": (GPU, 1)}),
     Example(stack="mig", offers={"small": (GPU, 7), "large": ("nvidia.com/mig-3g.40gb", 2)}),
     Example(stack="operator", offers={"gpu": (GPU, 1)}),
@@ -58,6 +61,8 @@ def test_an_example_is_rehearsed_and_runs_as_many_gpu_pods_as_it_promises(
     bench = ClusterBench(engine, checkout.cloud, checkout.cloud.home)
     checked = bench.check(job=True)
     assert checked["cause"] == "gpus-schedulable", checked
+    looked = bench.check(isolation=True)
+    assert looked["cause"] == ("gpus-schedulable" if example.is_isolated else "gpus-open"), looked
     assert checked["findings"] == []
     assert checked["job"]["succeeded"]
 

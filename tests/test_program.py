@@ -137,6 +137,23 @@ def test_pools_with_managed_gpus_get_no_plugin(run: Run, registers: bool) -> Non
     assert len(graph.all("FeatureRegistration")) == registers
 
 
+@pytest.mark.parametrize("gpu_stack", ["device-plugin", "managed", "operator", "none"])
+def test_isolation_is_for_every_gpu_stack(run: Run, gpu_stack: str) -> None:
+    pool = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "gpuStack": gpu_stack}
+    isolation = {"enabled": True, "exemptNamespaces": ["monitoring"]}
+    graph = run(
+        {
+            "aks-gpu:gpuPools": [pool],
+            "aks-gpu:gpuIsolation": isolation,
+            "aks-gpu:devicePlugin": {"namespace": "plugins"},
+        }
+    )
+    policy = graph.only("MutatingAdmissionPolicy")
+    by_name, _ = policy.inputs["spec"]["matchConstraints"]["namespaceSelector"]["matchExpressions"]
+    # Without its GPUs, the plugin would offer none.
+    assert {"monitoring", "plugins"} < {*by_name["values"]}
+
+
 def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
     config = stack_file("article")
     config["aks-gpu:systemPool"]["image"] = "specialized"

@@ -289,6 +289,16 @@ RETIRED_IMAGE = (
             {"gpuPools": [{**POOL, "customHeaders": ["a"]}]},
             'gpuPools[0].customHeaders: must be a map, or a string such as a=b,c=d, not ["a"]',
         ),
+        (
+            {"cluster": {"kubernetesVersion": "1.35"}, "gpuIsolation": {"enabled": True}},
+            "gpuIsolation.enabled: needs Kubernetes 1.36, the first version whose API server "
+            "changes pods by a policy of its own: set cluster.kubernetesVersion to 1.36 or newer",
+        ),
+        (
+            {"gpuIsolation": {"enabled": True, "exemptNamespaces": ["Bad_Name"]}},
+            "gpuIsolation.exemptNamespaces[0]: 'Bad_Name' is not a valid namespace: use 1 to 63 "
+            "lowercase letters, digits and '-', starting and ending with a letter or digit",
+        ),
         ({"sampleJob": {"image": ""}}, "sampleJob.image: is empty: name an image, or remove it"),
         ({"gpuPools": [{"vmSize": "Standard_NC8as_T4_v3"}]}, "gpuPools[0].name: is required"),
         (

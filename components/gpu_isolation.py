@@ -1,0 +1,91 @@
+"""GPUs that stay with the pods that asked for them, on all nodes of a cluster."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import pulumi
+from pulumi_kubernetes import meta
+from pulumi_kubernetes.admissionregistration import v1 as admission
+
+from aks_catalogue import gpu_isolation
+from aks_catalogue import valid_clusters as valid
+from aks_catalogue.valid import Each, one_of
+from components import isolation_policies
+from components.arguments import check
+
+_ACTIONS = {"deny": ["Deny"], "warn": ["Warn", "Audit"]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuIsolationArgs:
+    """The inputs of the isolation of GPUs."""
+
+    violations: Annotated[str, one_of(*_ACTIONS)] = "deny"
+    """What the API server does with a pod that takes another way to GPUs than to ask for them: it
+    sets `NVIDIA_VISIBLE_DEVICES` by hand, is privileged, or mounts the devices. `deny` refuses it;
+    `warn` accepts it with a warning, and an entry in the audit log."""
+    exempt_namespaces: Annotated[Sequence[pulumi.Input[str]], Each(valid.NAMESPACE)] = ()
+    """Namespaces that are left alone, as their agents need all GPUs or are privileged. AKS's own,
+    `gpu-resources` and `gpu-operator` are exempt too, and each with the label
+    `aks-gpu/gpu-isolation=exempt`."""
+
+
+class GpuIsolation(pulumi.ComponentResource):
+    """Admission policies with which a pod sees only the GPUs that it asked for.
+
+    On nodes where AKS installs the driver, a container of an image with CUDA sees all GPUs, if
+    nothing says otherwise. New containers that ask for none get `NVIDIA_VISIBLE_DEVICES=void`, and
+    other ways to the devices are refused. Needs Kubernetes 1.36. One of these is enough for a
+    cluster; running pods stay as they are until they are restarted.
+    """
+
+    policy_names: pulumi.Output[list[str]]
+    """The names of the policies in Kubernetes."""
+
+    def __init__(
+        self, name: str, args: GpuIsolationArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        check(name, args)
+        super().__init__("aks-gpu:components:GpuIsolation", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        exempt = pulumi.Output.all(*gpu_isolation.AGENTS, *args.exempt_namespaces).apply(
+            lambda namespaces: [*dict.fromkeys(namespaces)]
+        )
+        gives = admission.MutatingAdmissionPolicy(
+            f"{name}-gives-nothing",
+            metadata=meta.v1.ObjectMetaArgs(name="aks-gpu-isolation"),
+            spec=exempt.apply(isolation_policies.gives_nothing),
+            opts=child,
+        )
+        admission.MutatingAdmissionPolicyBinding(
+            f"{name}-gives-nothing",
+            metadata=meta.v1.ObjectMetaArgs(name=gives.metadata["name"]),
+            spec=admission.MutatingAdmissionPolicyBindingSpecArgs(
+                policy_name=gives.metadata["name"]
+            ),
+            opts=child,
+        )
+        names = [gives.metadata["name"]]
+        for suffix, spec in (
+            ("pods", isolation_policies.refuses_the_rest),
+            ("variables", isolation_policies.refuses_variables),
+        ):
+            policy = admission.ValidatingAdmissionPolicy(
+                f"{name}-{suffix}",
+                metadata=meta.v1.ObjectMetaArgs(name=f"aks-gpu-isolation-{suffix}"),
+                spec=exempt.apply(spec),
+                opts=child,
+            )
+            admission.ValidatingAdmissionPolicyBinding(
+                f"{name}-{suffix}",
+                metadata=meta.v1.ObjectMetaArgs(name=policy.metadata["name"]),
+                spec=admission.ValidatingAdmissionPolicyBindingSpecArgs(
+                    policy_name=policy.metadata["name"],
+                    validation_actions=_ACTIONS[args.violations],
+                ),
+                opts=child,
+            )
+            names.append(policy.metadata["name"])
+        self.policy_names = pulumi.Output.all(*names).apply(list)
+        self.register_outputs({"policyNames": self.policy_names})
