@@ -1,10 +1,11 @@
 """A check from start to end: when to look again, and whether to run the job."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aksgpu.check import cluster_view, judge
+from aksgpu.check import cluster_view, isolation, judge
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
@@ -29,6 +30,9 @@ class CheckOptions:
     """What a check is asked to do."""
 
     job: bool = False
+    # Whether to look for GPUs from a pod that asks for none, and whether a pool may grow for that.
+    isolation: bool = False
+    may_grow: Callable[[str], bool] = lambda _: False
     json: bool = False
     timeout: float = 900.0
     # How long to look again while the problems may go away.
@@ -46,6 +50,9 @@ class Examination:
     job: SampleJob | None = None
     # Why the job was not run despite --job.
     job_left_out: str | None = None
+    # The pod that looks for GPUs it did not ask for, and why there is none despite --isolation.
+    look: SampleJob | None = None
+    look_left_out: str | None = None
     # The pool to which AKS may have added a node for the job.
     grown: str | None = None
     # The last request, for the message of a timeout.
@@ -71,6 +78,9 @@ async def examine(
             if options.job:
                 seconds = max(1.0, deadline - loop.time())
                 await _with_job(examination, api, seconds, progress)
+            if options.isolation:
+                seconds = max(1.0, deadline - loop.time())
+                await _with_look(examination, api, seconds, options, progress)
     except TimeoutError:
         what = f"in {options.timeout:.0f} s the cluster did not return {examination.last_request}"
         advice = "give it longer with --timeout"
@@ -221,3 +231,26 @@ async def _with_job(
         await _look(examination, api)
     if job.finding:
         examination.findings.append(job.finding)
+
+
+async def _with_look(
+    examination: Examination, api: Client, seconds: float, options: CheckOptions, progress: Progress
+) -> None:
+    view = examination.view
+    chosen = isolation.place(view, examination.expected) if view else None
+    if chosen is None:
+        examination.look_left_out = "there is no node with GPUs, and AKS adds none"
+    elif chosen.grows and not options.may_grow(chosen.grows):
+        examination.look_left_out = (
+            f"it would make AKS add a node to pool {chosen.grows}, which costs: add --yes"
+        )
+    else:
+        examination.grown = chosen.grows or examination.grown
+        look = examination.look = SampleJob(api, chosen.pod, progress, wants="node")
+        await look.run(seconds)
+        if found := isolation.finding(look):
+            examination.findings.append(found)
+    if examination.look_left_out:
+        what = f"isolation was not looked at: {examination.look_left_out}"
+        advice = "look again while a node with GPUs is there"
+        examination.findings.append(Finding(Cause.ISOLATION_UNKNOWN, what, advice))

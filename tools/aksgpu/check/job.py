@@ -46,7 +46,7 @@ def place(view: ClusterView, expected: Expected) -> Place | None:
     offering = [node for node in view.nodes if node.takes_pods and node.allocatable]
     for node in offering:
         if view.used(node) < node.allocatable:
-            return Place(_pod_for(node, expected))
+            return Place(pod_for(node, expected))
     for pool in (expected.pools or {}).values():
         nodes = [node for node in view.nodes if node.pool == pool.name]
         # If a node of the pool offers no GPU, another one would not either.
@@ -61,11 +61,12 @@ def place(view: ClusterView, expected: Expected) -> Place | None:
         if expected.pool(node.pool) is None:
             # Its GPUs are in use. Nothing says whether a pool that the stack does not have can
             # grow.
-            return Place(_pod_for(node, expected))
+            return Place(pod_for(node, expected))
     return None
 
 
-def _pod_for(node: Node, expected: Expected) -> Json:
+def pod_for(node: Node, expected: Expected) -> Json:
+    """The pod of a node's pool, or one that tolerates the node."""
     if pool := expected.pool(node.pool):
         return pool.pod
     tolerations = [
@@ -79,7 +80,8 @@ def _pod_for(node: Node, expected: Expected) -> Json:
 class SampleJob:
     """One run of the pod, under a unique name, and its result."""
 
-    def __init__(self, api: Client, pod: Json, progress: Progress) -> None:
+    def __init__(self, api: Client, pod: Json, progress: Progress, *, wants: str = "GPU") -> None:
+        self._wants = wants
         self._api = api
         self._pod = pod
         self._progress = progress
@@ -175,7 +177,7 @@ class SampleJob:
         if self.node is None:
             return self._finding(
                 Cause.POD_PENDING,
-                f"got no GPU in {seconds:.0f} s: {self.stage}",
+                f"got no {self._wants} in {seconds:.0f} s: {self.stage}",
                 "do what the scheduler says; or wait longer for a new node: raise --timeout",
             )
         return self._finding(

@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from aksgpu.check import isolation
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView
 from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected
@@ -25,12 +26,16 @@ def print_tables(examination: Examination, console: Console) -> None:
         console.print(Text(f"{title}: cannot read the nodes."), soft_wrap=True)
     if examination.job is not None:
         console.print(_job(examination.job), soft_wrap=True)
-        if examination.grown and examination.job.node:
-            text = Text(
-                f"AKS may have added a node to pool {examination.grown} for the job. It costs "
-                "until AKS removes it, after ten minutes without pods."
-            )
-            console.print(text, soft_wrap=True)
+    pods = [pod for pod in (examination.job, examination.look) if pod is not None]
+    if examination.grown and any(pod.node for pod in pods):
+        text = Text(
+            f"AKS may have added a node to pool {examination.grown} for this. It costs until AKS "
+            "removes it, after ten minutes without pods."
+        )
+        console.print(text, soft_wrap=True)
+    if examination.look is not None and isolation.devices(examination.look) == []:
+        text = Text(f"A pod that asked for no GPU had none on {examination.look.node}.")
+        console.print(text, soft_wrap=True)
     _print_findings(examination, console)
 
 
@@ -82,6 +87,7 @@ def document(examination: Examination) -> dict[str, Any]:
             for finding in examination.findings
         ],
         "job": _job_facts(examination.job) if examination.job else None,
+        "isolation": _job_facts(examination.look) if examination.look else None,
         "jobLeftOut": examination.job_left_out,
         "grownPool": examination.grown,
     }
