@@ -72,8 +72,13 @@ def setting(container: Mapping[str, Any], name: str) -> str | None:
         return None
     if (value := _value(container, name)) is not None:
         return value if value and "$" not in value else None
-    reads_more = _value(container, _CONFIG_FILE) is not None or container.get("envFrom")
-    return None if reads_more or _is_open(container) else _DEFAULTS[name]
+    return None if reads_file(container) else _DEFAULTS[name]
+
+
+def reads_file(container: Mapping[str, Any]) -> bool:
+    """Whether the plugin has settings outside its container spec, with which it can share GPUs."""
+    has_file = _value(container, _CONFIG_FILE) is not None
+    return has_file or bool(container.get("envFrom")) or _is_open(container)
 
 
 def _variable(name: str) -> str:

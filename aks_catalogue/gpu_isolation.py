@@ -4,6 +4,7 @@ Where AKS installs the driver, containerd starts every container with NVIDIA's r
 container the GPUs that its environment names, and images with CUDA name all of them.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -23,6 +24,8 @@ VOID, DRIVER_ALONE = "void", "none"
 # A mount below this folder names a GPU too, where the runtime is set so.
 MOUNTS = "/var/run/nvidia-container-devices"
 DEVICES = "/dev/nvidia"
+# Images that are known by their names to be made from NVIDIA's, which name all GPUs.
+_OF_CUDA = re.compile(r"(.*/)?nvcr\.io/nvidia/.*|.*(nvidia/)?cuda.*|.*:.*gpu.*|.*[:-]cu1[0-9].*")
 
 # The first version of Kubernetes with MutatingAdmissionPolicy switched on.
 SINCE = (1, 36)
@@ -42,23 +45,24 @@ def asked(container: Mapping[str, Any]) -> int:
     return sum(_whole(limits[name]) for name in limits if str(name).startswith(PREFIX))
 
 
-def by_hand(container: Mapping[str, Any]) -> bool:
-    """Whether a container names GPUs in its own environment, past the device plugin."""
-    return any(
-        variable.get("name") == VARIABLE
-        and str(variable.get("value") or "") not in (VOID, DRIVER_ALONE)
+def sees_unasked(container: Mapping[str, Any]) -> bool | None:
+    """Whether a container's own environment names GPUs; None if it leaves that to the image."""
+    values = [
+        str(variable.get("value") or "")
         for variable in mappings(container.get("env"))
-    )
+        if variable.get("name") == VARIABLE
+    ]
+    return any(value not in (VOID, DRIVER_ALONE) for value in values) if values else None
+
+
+def names_all(image: str) -> bool:
+    """Whether an image sets the variable to all GPUs, as far as its name tells."""
+    return _OF_CUDA.fullmatch(image.lower()) is not None
 
 
 def is_privileged(container: Mapping[str, Any]) -> bool:
     """Whether a container has all device files of its node."""
     return at(container, "securityContext.privileged") is True
-
-
-def is_of_devices(path: str) -> bool:
-    """Whether a folder or file of a node is, or has in it, the device files of GPUs."""
-    return path.rstrip("/") in ("", "/dev") or path.startswith(DEVICES)
 
 
 def _whole(amount: Any) -> int:

@@ -102,9 +102,9 @@ class Clusters:
         # By the URN of the Kubernetes provider.
         self._reaches: dict[str, _Reach] = {}
 
-    def have_both(self, stack_pool: StackPool, software: Software) -> Certainty:
-        """Whether the pool and the software are in the same cluster."""
-        provider = software.member.provider_urn
+    def have_both(self, stack_pool: StackPool, member: Member) -> Certainty:
+        """Whether the pool and a resource of Kubernetes are in the same cluster."""
+        provider = member.provider_urn
         if provider not in self._by_urn:
             return Certainty.POSSIBLE
         if provider not in self._reaches:
@@ -166,7 +166,7 @@ def _is_one_of(stack_pool: StackPool, clusters: Iterable[Member]) -> Certainty:
 
 def is_for(stack_pool: StackPool, software: Software, clusters: Clusters) -> Certainty:
     """Whether the software is in the pool's cluster, and selects the pool."""
-    in_cluster = clusters.have_both(stack_pool, software)
+    in_cluster = clusters.have_both(stack_pool, software.member)
     if not in_cluster:
         return in_cluster
     return min(in_cluster, software.certainty, is_selected(stack_pool.pool, software.pods))

@@ -15,6 +15,7 @@ from aks_catalogue.device_plugin import (
     NEWEST,
     NO_STRATEGY,
     is_plugin,
+    reads_file,
     setting,
     version_of,
 )
@@ -81,6 +82,8 @@ class Software:
     # Functions, so that an unknown value is read only when a rule uses it.
     fails_without_gpus: Callable[[], Certainty] = _never
     mig_strategy: Callable[[], str | None]
+    # Whether the plugin has settings in a file, with which it can share GPUs.
+    reads_settings: Callable[[], bool]
 
 
 def some_change_others(members: Iterable[Member]) -> bool:
@@ -148,6 +151,7 @@ def _daemon_set(member: Member, pods: Mapping[str, Any]) -> Iterator[Software]:
         certainty=certainty,
         fails_without_gpus=lambda: min(_fails(container), at_most),
         mig_strategy=lambda: setting(container, MIG_STRATEGY),
+        reads_settings=lambda: reads_file(container),
     )
 
 
@@ -196,6 +200,7 @@ def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certai
         certainty=certainty,
         fails_without_gpus=fails,
         mig_strategy=mig_strategy,
+        reads_settings=lambda: bool(values.get("config")),
     )
 
 
@@ -220,6 +225,7 @@ def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -
         values=values,
         certainty=certainty,
         mig_strategy=lambda: mapping(values.get("mig")).get("strategy"),
+        reads_settings=lambda: bool(mapping(values.get("devicePlugin")).get("config")),
     )
 
 

@@ -122,6 +122,14 @@ def _near(value: str) -> list[str]:
     return [value] if bound is None else [value, str(bound - 1), str(bound + 1)]
 
 
+def unmet(pool: Pool, pods: Spec) -> list[str]:
+    """Returns what the pods select, and no node of the pool has."""
+    label_of = partial(_label, pool)
+    return [
+        *scheduling.unmet_selector(pods, label_of), *scheduling.unmet_affinity(pods, label_of)
+    ]  # fmt: skip
+
+
 def untolerated(pool: Pool, pods: Spec) -> list[str]:
     """Returns the taints of a pool that the pods do not tolerate."""
     return _untolerated([*pool.taints(), *([SPOT_TAINT] if pool.is_spot() else [])], pods)

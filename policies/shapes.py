@@ -60,6 +60,7 @@ _OF_CLUSTERS = {
     "defaultNodePool": _POOL,
     "kubernetesVersion": TEXT,
     "location": TEXT,
+    "nodeProvisioningProfile": an_object({"mode": TEXT}),
     "privateClusterEnabled": FLAG,
     "supportPlan": TEXT,
 }
@@ -83,6 +84,7 @@ _CONTAINERS = listed(
             "args": listed(TEXT),
             "env": listed(an_object({"name": TEXT, "value": TEXT})),
             "envFrom": listed(ANYTHING),
+            "resources": an_object({"limits": TEXTS, "requests": TEXTS}),
         }
     )
 )
@@ -127,6 +129,7 @@ _SOURCE = an_object(
         "helm": an_object({"valuesObject": _VALUES}),
     }
 )
+_EXPRESSION = an_object({"expression": TEXT})
 _SPEC = an_object(
     {
         **_OF_PODS,
@@ -135,6 +138,9 @@ _SPEC = an_object(
         "chart": an_object({"spec": an_object({"chart": TEXT})}),
         "jobTemplate": an_object({"spec": an_object({"template": an_object({"spec": _PODS})})}),
         "limits": an_object({}, ANYTHING),
+        "mutations": listed(
+            an_object(dict.fromkeys(("applyConfiguration", "jsonPatch"), _EXPRESSION))
+        ),
         "source": _SOURCE,
         "sources": listed(_SOURCE),
         "template": _TEMPLATE,
@@ -146,6 +152,7 @@ _OF_KUBERNETES = {
     "chart": TEXT,
     "data": TEXTS,
     "kubeconfig": ANYTHING,
+    "metadata": an_object({"namespace": TEXT}, ANYTHING),
     "resource": an_object({"instanceType": TEXT}),
     "items": listed(an_object({"spec": _SPEC})),
     "spec": _SPEC,

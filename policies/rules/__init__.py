@@ -31,10 +31,12 @@ from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_pool_separate import gpu_pool_separate
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
+from policies.rules.gpu_seen_unasked import gpu_seen_unasked
 from policies.rules.gpu_size_retired import gpu_size_retired
 from policies.rules.gpu_size_unknown import gpu_size_unknown
 from policies.rules.gpu_software_images import gpu_software_images
 from policies.rules.gpu_spot_settings import gpu_spot_settings
+from policies.rules.gpu_workload_fits import gpu_workload_fits
 from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
@@ -70,6 +72,8 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_pool_autoscaling,
     gpu_spot_settings,
     gpu_mig_supported,
+    gpu_workload_fits,
+    gpu_seen_unasked,
     allowed_regions,
     allowed_gpu_sizes,
     gpu_count_cap,

@@ -1,0 +1,24 @@
+"""No workload of the program has GPUs that it did not ask for.
+
+Where AKS installs the driver, a container of an image with CUDA has all GPUs of its node if it asks
+for none, and so does one that sets NVIDIA_VISIBLE_DEVICES by hand. The rule knows such images by
+their names. It says nothing in a stack with a policy that takes GPUs from whoever did not ask, as
+`gpuIsolation` has it, nor of the device plugin and its kind, which need all GPUs.
+"""
+
+from policies.certainty import Certainty, with_certainty
+from policies.rule import Settings
+from policies.stack_rule import Members, StackFindings, StackRule
+from policies.unknowns import Unknowns
+from policies.workloads import seeing_unasked
+
+
+@StackRule(
+    title="Workloads have only the GPUs that they asked for",
+    description="Pods of the program do not see the GPUs of a node without asking for them.",
+    remedy="Ask for nvidia.com/gpu in resources.limits; or set NVIDIA_VISIBLE_DEVICES to void; or "
+    "close it for the cluster with gpuIsolation.",
+    tags=("gpu", "aks", "isolation", "security"),
+)
+def gpu_seen_unasked(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
+    return with_certainty(Certainty.CERTAIN, seeing_unasked(members, unknowns))

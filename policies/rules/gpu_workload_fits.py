@@ -1,0 +1,24 @@
+"""Each workload of the program that asks for GPUs fits a pool of its cluster.
+
+A pod that fits none stays pending, and an update that waits for it fails half an hour later. The
+rule compares taints, labels, the names and numbers of GPUs, vCPUs and memory, and names the nearest
+pool with what does not fit. It is silent where it cannot be certain: for a cluster of another
+stack, for nodes that Karpenter creates, and for values that are not known yet.
+"""
+
+from policies.certainty import Certainty, with_certainty
+from policies.rule import Settings
+from policies.stack_rule import Members, StackFindings, StackRule
+from policies.unknowns import Unknowns
+from policies.workloads import unfitting
+
+
+@StackRule(
+    title="Workloads with GPUs fit a pool",
+    description="Pods of the program that ask for GPUs fit a node pool of their cluster.",
+    remedy="Let the pod tolerate the pool's taints, select its labels, and ask for what one of its "
+    "nodes offers; or give the cluster a pool that fits.",
+    tags=("gpu", "aks", "scheduling"),
+)
+def gpu_workload_fits(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
+    return with_certainty(Certainty.CERTAIN, unfitting(members, unknowns))

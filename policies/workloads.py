@@ -1,0 +1,262 @@
+"""Pods of the program that ask for GPUs and get none, and those that get some without asking."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from aks_catalogue import gpu_isolation, quantities
+from aks_catalogue.device_plugin import NO_STRATEGY, PREFIX
+from aks_catalogue.gpu_resources import GpuResource, gpu_resource
+from aks_catalogue.scheduling import Spec
+from aks_catalogue.shapes import at, mapping, mappings
+from aks_catalogue.sizes import cpu_sizes, find
+from policies.certainty import Certainty, StackFinding
+from policies.gpu_nodes import Clusters, StackPool, brings_plugin, lands, nvidia_pools, pools_in
+from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
+from policies.gpu_software import Software, software_in
+from policies.pods import kind_of, pods_of
+from policies.provisioned import is_node_pool
+from policies.reading import CannotReadError
+from policies.scheduling import is_selected, tolerates, unmet, untolerated
+from policies.stack_rule import Member, Members
+from policies.unknowns import Unknowns
+
+_MUTATING_POLICY = "MutatingAdmissionPolicy"
+_GIB = Decimal(2**30)
+
+
+@dataclass(frozen=True)
+class _Workload:
+    """The pods of one resource."""
+
+    member: Member
+    pods: Spec
+
+    @property
+    def asks(self) -> Mapping[str, Decimal]:
+        """What one pod asks for: init containers run one by one, before the others."""
+        together = _sum(mappings(self.pods.get("containers")))
+        alone = [_sum([one]) for one in mappings(self.pods.get("initContainers"))]
+        names = {name for amounts in (together, *alone) for name in amounts}
+        return {
+            name: max(held.get(name, Decimal(0)) for held in (together, *alone)) for name in names
+        }
+
+    @property
+    def gpus(self) -> Mapping[str, Decimal]:
+        return {
+            name: count for name, count in self.asks.items() if name.startswith(PREFIX) and count
+        }
+
+
+def _sum(containers: Any) -> dict[str, Decimal]:
+    amounts: dict[str, Decimal] = {}
+    for container in containers:
+        resources = mapping(container.get("resources"))
+        # A limit is a request too, where there is no request.
+        asked = {**mapping(resources.get("limits")), **mapping(resources.get("requests"))}
+        for name, text in asked.items():
+            try:
+                amount = quantities.parse(str(text)).amount
+            except ValueError:
+                continue
+            amounts[name] = amounts.get(name, Decimal(0)) + amount
+    return amounts
+
+
+def _workloads(members: Members) -> Iterator[_Workload]:
+    """Yields the pods whose specs can be read: of others, nothing is said."""
+    unread = Unknowns()
+
+    def of(member: Member) -> Iterator[_Workload]:
+        for pods in pods_of(member.type, member.properties, unread):
+            yield _Workload(member, pods)
+
+    return unread.each(members, of)
+
+
+class _Stack:
+    """The pools and the GPU software of a stack."""
+
+    def __init__(self, members: Members) -> None:
+        unread = Unknowns()
+        self.clusters = Clusters(members)
+        self.pools = list(nvidia_pools(members, unread))
+        self.software = software_in(members, unread)
+        self._others = list(pools_in(members, unread))
+        # Nodes without pools, and pools or software that cannot be read: then absence is no proof.
+        self.has_more = unread.met or any(
+            is_node_pool(member.type, member.properties)
+            or str(at(member.properties, "nodeProvisioningProfile.mode")).lower() == "auto"
+            for member in members
+        )
+
+    def is_of_this_cluster(self, member: Member) -> bool:
+        """Whether a resource is certainly on a cluster of this stack, which has all its pools."""
+        return any(self._share(found, member) for found in self._others if found.clusters())
+
+    def pools_of(self, member: Member) -> list[StackPool]:
+        return [found for found in self.pools if self._share(found, member)]
+
+    def _share(self, found: StackPool, member: Member) -> bool:
+        return self.clusters.have_both(found, member) is Certainty.CERTAIN
+
+    def offer(self, found: StackPool) -> GpuResource | None:
+        """What a node of a pool offers; None if that is not certain."""
+        sizes, pool = found.pool.gpu_sizes(), found.pool
+        if len(sizes) != 1:
+            return None
+        profile: str | None = pool.get("gpuInstanceProfile") or None
+        if has_managed_gpus(pool):
+            strategy = at(pool.part("gpuProfile"), "nvidia.migStrategy")
+            strategies = {str(strategy or NO_STRATEGY).lower()}
+        elif has_specialized_image(pool):
+            strategies = {NO_STRATEGY}
+        else:
+            plugins = [
+                item
+                for item in self.software
+                if brings_plugin(found, item) and lands(found, item, self.clusters)
+            ]
+            if any(map(_has_more_settings, plugins)):
+                return None
+            strategies = {str(item.mig_strategy() or NO_STRATEGY) for item in plugins}
+        if len(strategies) != 1:
+            return None
+        (strategy,) = strategies
+        is_divided = profile and strategy != NO_STRATEGY
+        return gpu_resource(
+            sizes[0], mig_profile=profile if is_divided else None, mig_strategy=strategy
+        )
+
+
+def _has_more_settings(plugin: Software) -> bool:
+    """Whether a device plugin has a file of settings, with which it can share GPUs."""
+    return plugin.mig_strategy() is None or plugin.reads_settings()
+
+
+def unfitting(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
+    """Yields workloads that ask for GPUs and fit no pool of their cluster."""
+    stack = _Stack(members)
+
+    def judge(workload: _Workload) -> Iterator[StackFinding]:
+        with Unknowns().deferred():
+            if not workload.gpus or not stack.is_of_this_cluster(workload.member):
+                return
+            pools = stack.pools_of(workload.member)
+            found = [(list(_misfits(stack, pool, workload)), pool) for pool in pools]
+            if any(not misfits for misfits, _ in found):
+                return
+            asked = " and ".join(f"{count} {name}" for name, count in sorted(workload.gpus.items()))
+            yield (
+                Certainty.CERTAIN,
+                f"A pod asks for {asked}, and {_nearest(found)}",
+                workload.member.urn,
+            )
+
+    return iter(()) if stack.has_more else unknowns.each(_workloads(members), judge)
+
+
+def _nearest(found: Sequence[tuple[list[str], StackPool]]) -> str:
+    if not found:
+        return "its cluster has no pool with NVIDIA GPUs. Add one, or remove the request."
+    misfits, pool = min(found, key=lambda pair: len(pair[0]))
+    return f"fits no pool of its cluster. The nearest is {pool.member.name}: {'; '.join(misfits)}."
+
+
+def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[str]:
+    """Yields why a pod does not run on a pool."""
+    pool, pods = found.pool, workload.pods
+    for taint in untolerated(pool, pods):
+        yield f"the pod does not tolerate its taint {taint}"
+    if not is_selected(pool, pods):
+        yield f"its nodes do not have {' or '.join(unmet(pool, pods))}, which the pod selects"
+    if not found.runs_linux():
+        yield "its nodes run Windows"
+    if all(machines.most == 0 for machines in pool.gpu_machines()):
+        yield "it has no nodes, and does not grow"
+    offer = stack.offer(found)
+    for name, count in sorted(workload.gpus.items()):
+        if offer is None or offer.name is None or offer.per_node is None:
+            continue
+        if name != offer.name:
+            yield f"its nodes offer {offer.name}, not {name}"
+        elif count > offer.per_node:
+            yield f"a node has {offer.per_node} {name}, and the pod asks for {count}"
+    yield from _too_small(pool.gpu_sizes(), workload.asks)
+
+
+def _too_small(sizes: Sequence[str], asks: Mapping[str, Decimal]) -> Iterator[str]:
+    known = [find(vm_size) or cpu_sizes().get(vm_size.lower()) for vm_size in sizes]
+    if None in known:
+        return
+    cpu = max((size.vcpus for size in known if size), default=0)
+    if (wanted := asks.get("cpu", Decimal(0))) > cpu:
+        yield f"a node has {cpu} vCPUs, and the pod asks for {wanted}"
+    memory = max((size.memory_gib or 0 for size in known if size), default=0)
+    if memory and (wanted := asks.get("memory", Decimal(0)) / _GIB) > Decimal(memory):
+        yield f"a node has {memory:g} GiB of memory, and the pod asks for {wanted:g} GiB"
+
+
+def seeing_unasked(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
+    """Yields workloads whose containers have GPUs of a node without asking for them."""
+    stack = _Stack(members)
+
+    def judge(workload: _Workload) -> Iterator[StackFinding]:
+        with Unknowns().deferred():
+            if _is_agents(workload.member, stack.software):
+                return
+            why = next(filter(None, map(_why_seen, _containers(workload.pods))), "")
+            for found in stack.pools_of(workload.member) if why else ():
+                runs = min(
+                    is_selected(found.pool, workload.pods), tolerates(found.pool, workload.pods)
+                )
+                if runs and driver_by_aks(found.pool) is Certainty.CERTAIN:
+                    yield (
+                        Certainty.CERTAIN,
+                        f"{why}, and can run on the pool {found.member.name}, where it has all "
+                        "GPUs of its node, past the scheduler and whoever asked for them.",
+                        workload.member.urn,
+                    )
+                    return
+
+    if any(map(_isolates, members)):
+        return iter(())
+    return unknowns.each(_workloads(members), judge)
+
+
+def _isolates(member: Member) -> bool:
+    """Whether it is a policy that decides which GPUs pods see, or may be: it cannot be read."""
+    if kind_of(member.type) != _MUTATING_POLICY:
+        return False
+    try:
+        expressions = [
+            str(at(mutation, f"{kind}.expression"))
+            for mutation in mappings(at(member.properties, "spec.mutations"))
+            for kind in ("jsonPatch", "applyConfiguration")
+        ]
+    except CannotReadError:
+        return True
+    return any(gpu_isolation.VARIABLE in text for text in expressions)
+
+
+def _is_agents(member: Member, software: Sequence[Software]) -> bool:
+    """Whether it needs all GPUs for its work: a device plugin, or what runs beside it."""
+    namespace = at(member.properties, "metadata.namespace")
+    return namespace in gpu_isolation.AGENTS or any(item.member is member for item in software)
+
+
+def _containers(pods: Spec) -> list[Mapping[str, Any]]:
+    return [*mappings(pods.get("containers")), *mappings(pods.get("initContainers"))]
+
+
+def _why_seen(container: Mapping[str, Any]) -> str:
+    name, by_hand = container.get("name"), gpu_isolation.sees_unasked(container)
+    if by_hand:
+        return f"The container {name} sets {gpu_isolation.VARIABLE}"
+    image = str(container.get("image") or "")
+    is_open = by_hand is None and gpu_isolation.names_all(image)
+    if is_open and not gpu_isolation.asked(container):
+        return f"The container {name} asks for no GPU, its image {image} names all of them"
+    return ""

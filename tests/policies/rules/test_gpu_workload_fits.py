@@ -1,0 +1,221 @@
+"""A pod that asks for GPUs and fits no pool: told before an update waits half an hour for it."""
+
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
+
+from policies.rules.gpu_workload_fits import gpu_workload_fits
+from tests.policies.gpu_stacks import (
+    MANAGED,
+    OWN_CLUSTER,
+    TOLERATION,
+    asks,
+    daemon_set,
+    pool,
+    release,
+    required,
+    together,
+)
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import changed
+
+T4 = "Standard_NC8as_T4_v3"
+SKU = "the pod does not tolerate its taint sku=gpu:NoSchedule"
+
+
+def plugin(**more: Any) -> Resource:
+    return daemon_set({"operator": "Exists"}, **more)
+
+
+def job(
+    count: Any = "1", resource: str = "nvidia.com/gpu", kind: str = "batch/v1:Job", **pods: Any
+) -> Resource:
+    resources = {"limits": {resource: count}, **pods.pop("more", {})}
+    container = {"name": "train", "image": "train", "resources": resources}
+    spec = {"containers": [container], "tolerations": [TOLERATION], **pods}
+    return Resource(
+        type=f"kubernetes:{kind}", name="train", properties={"spec": {"template": {"spec": spec}}}
+    )
+
+
+def told(*resources: Resource) -> list[str]:
+    return findings(gpu_workload_fits, *together(*resources))
+
+
+def nearest(*misfits: str, asked: str = "1 nvidia.com/gpu", name: str = "gpu") -> list[str]:
+    return [
+        f"A pod asks for {asked}, and fits no pool of its cluster. The nearest is {name}: "
+        f"{'; '.join(misfits)}."
+    ]
+
+
+@pytest.mark.parametrize(
+    "fitting",
+    [
+        job(),
+        job(1),
+        job("0"),
+        job(nodeSelector={"agentpool": "gpu"}),
+        job(more={"requests": {"cpu": "7500m", "memory": "50Gi"}}),
+        job(affinity=required([asks("accelerator", "In", "nvidia")])),
+        job(resource="amd.com/gpu"),
+        # Some software may set such a label.
+        job(nodeSelector={"nvidia.com/gpu.product": "Tesla-T4"}),
+    ],
+)
+def test_what_fits_passes(fitting: Resource) -> None:
+    assert told(pool(vmSize=T4), plugin(), fitting) == []
+
+
+@pytest.mark.parametrize(
+    ("workload", "misfit"),
+    [
+        (job(tolerations=[]), SKU),
+        (
+            job(nodeSelector={"agentpool": "gpus"}),
+            "its nodes do not have agentpool=gpus, which the pod selects",
+        ),
+        (
+            job(affinity=required([asks("agentpool", "In", "a", "b")])),
+            "its nodes do not have agentpool In (a, b), which the pod selects",
+        ),
+        (
+            job(more={"requests": {"cpu": "16"}}),
+            "a node has 8 vCPUs, and the pod asks for 16",
+        ),
+        (
+            job(more={"requests": {"memory": "64Gi"}}),
+            "a node has 56 GiB of memory, and the pod asks for 64 GiB",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_told(workload: Resource, misfit: str) -> None:
+    assert told(pool(vmSize=T4), plugin(), workload) == nearest(misfit)
+
+
+def test_gpus_of_a_node_are_counted() -> None:
+    misfit = "a node has 1 nvidia.com/gpu, and the pod asks for 8"
+    assert told(pool(vmSize=T4), plugin(), job("8")) == nearest(misfit, asked="8 nvidia.com/gpu")
+    # Containers run together; init containers one by one.
+    asking = {"name": "a", "resources": {"limits": {"nvidia.com/gpu": 1}}}
+    both = job(containers=[asking, {**asking, "name": "b"}])
+    misfit = "a node has 1 nvidia.com/gpu, and the pod asks for 2"
+    assert told(pool(vmSize=T4), plugin(), both) == nearest(misfit, asked="2 nvidia.com/gpu")
+    in_turns = job(initContainers=[asking, asking])
+    assert told(pool(vmSize=T4), plugin(), in_turns) == []
+
+
+def test_slices_have_names_of_their_own() -> None:
+    divided = pool(vmSize="Standard_NC24ads_A100_v4", gpuInstanceProfile="MIG1g")
+    mixed = plugin(container={"env": [{"name": "MIG_STRATEGY", "value": "mixed"}]})
+    single = plugin(container={"env": [{"name": "MIG_STRATEGY", "value": "single"}]})
+    misfit = "its nodes offer nvidia.com/mig-1g.10gb, not nvidia.com/gpu"
+    assert told(divided, mixed, job()) == nearest(misfit)
+    assert told(divided, mixed, job(resource="nvidia.com/mig-1g.10gb")) == []
+    assert told(divided, single, job("7")) == []
+    misfit = "a node has 7 nvidia.com/gpu, and the pod asks for 8"
+    assert told(divided, single, job("8")) == nearest(misfit, asked="8 nvidia.com/gpu")
+
+
+def test_managed_gpus_have_a_strategy_too() -> None:
+    divided: dict[str, Any] = {
+        "vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"
+    }  # fmt: skip
+    mixed: dict[str, Any] = {
+        "gpuProfile": {"nvidia": {"managementMode": "Managed", "migStrategy": "Mixed"}}
+    }
+    misfit = "its nodes offer nvidia.com/mig-1g.10gb, not nvidia.com/gpu"
+    assert told(pool(**divided, **mixed), job()) == nearest(misfit)
+    assert told(pool(vmSize=T4, **MANAGED), job()) == []
+
+
+def test_shares_are_not_counted() -> None:
+    """A file of the plugin decides how many there are, and what they are called."""
+    sharing = plugin(container={"env": [{"name": "CONFIG_FILE", "value": "/config/config.yaml"}]})
+    assert told(pool(vmSize=T4), sharing, job("4", "nvidia.com/gpu.shared")) == []
+    chart = release("nvidia-device-plugin", config={"name": "shares"}, tolerations=[TOLERATION])
+    assert told(pool(vmSize=T4), chart, job("4")) == []
+
+
+def test_the_pool_with_the_fewest_misfits_is_named() -> None:
+    far = pool("far", vmSize=T4, nodeTaints=["sku=gpu:NoSchedule", "team=a:NoSchedule"])
+    near = pool("near", vmSize=T4)
+    assert told(far, near, plugin(), job(tolerations=[])) == nearest(SKU, name="near")
+
+
+def test_a_cluster_without_gpus_is_named() -> None:
+    cpu = pool(vmSize="Standard_D4ds_v5", nodeTaints=None)
+    assert told(cpu, job()) == [
+        "A pod asks for 1 nvidia.com/gpu, and its cluster has no pool with NVIDIA GPUs. Add one, "
+        "or remove the request."
+    ]
+
+
+def test_a_pool_that_stays_empty_fits_nobody() -> None:
+    misfit = "it has no nodes, and does not grow"
+    empty = pool(vmSize=T4, count=0, enableAutoScaling=False)
+    assert told(empty, plugin(), job()) == nearest(misfit)
+    growing = pool(vmSize=T4, count=0, enableAutoScaling=True, minCount=0, maxCount=1)
+    assert told(growing, plugin(), job()) == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["apps/v1:Deployment", "kubeflow.org/v1:PyTorchJob", "apps/v1:StatefulSet"]
+)
+def test_other_kinds_of_workloads_are_judged(kind: str) -> None:
+    assert told(pool(vmSize=T4), plugin(), job(kind=kind, tolerations=[])) == nearest(SKU)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        # Nodes that Karpenter makes may fit.
+        Resource(type="kubernetes:karpenter.sh/v1:NodePool", name="n", properties={"spec": {}}),
+        # What cannot be read may fit.
+        pool("other", vmSize=UNKNOWN_STRING_VALUE),
+    ],
+)
+def test_where_more_is_possible_nothing_is_said(more: Resource) -> None:
+    assert told(pool(vmSize=T4), plugin(), more, job(tolerations=[])) == []
+
+
+def test_on_a_cluster_that_makes_its_own_nodes_nothing_is_said() -> None:
+    more = {"nodeProvisioningProfile": {"mode": "Auto"}}
+    automatic = Resource(
+        type=OWN_CLUSTER.type, name="own", properties={"resourceName": "own", **more}
+    )
+    assert told(automatic, pool(vmSize=T4), plugin(), job(tolerations=[])) == []
+
+
+def test_on_a_cluster_of_another_stack_nothing_is_said() -> None:
+    """It may have pools that this stack does not see."""
+    elsewhere = Resource(
+        type="pulumi:providers:kubernetes", name="theirs", properties={"kubeconfig": "a text"}
+    )
+    workload = job(tolerations=[])
+    away = Resource(
+        type=workload.type, name="train", properties=workload.properties, provider="theirs"
+    )
+    assert findings(gpu_workload_fits, elsewhere, pool(vmSize=T4), away) == []
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [
+        job(UNKNOWN_STRING_VALUE),
+        job(nodeSelector=UNKNOWN_OBJECT_VALUE),
+        job(tolerations=[{"key": UNKNOWN_STRING_VALUE}]),
+    ],
+)
+def test_what_is_not_known_yet_is_not_judged(workload: Resource) -> None:
+    """A first preview knows little: the rule would say at each that it cannot run."""
+    assert told(pool(vmSize=T4), plugin(), workload) == []
+
+
+def test_the_inline_pool_of_a_cluster_counts() -> None:
+    inline = {"agentPoolProfiles": [changed({"name": "gpu", "vmSize": T4, "nodeTaints": None})]}
+    cluster = Resource(
+        type=OWN_CLUSTER.type, name="own", properties={"resourceName": "own", **inline}
+    )
+    assert told(cluster, plugin(), job()) == []
