@@ -1,6 +1,7 @@
 """Pods of the program that ask for GPUs and get none, and those that get some without asking."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,7 +12,7 @@ from aks_catalogue.gpu_resources import GpuResource, gpu_resource
 from aks_catalogue.scheduling import Spec
 from aks_catalogue.shapes import at, mapping, mappings
 from aks_catalogue.sizes import cpu_sizes, find
-from policies.certainty import Certainty, StackFinding
+from policies.certainty import Certainty
 from policies.gpu_nodes import Clusters, StackPool, brings_plugin, lands, nvidia_pools, pools_in
 from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
 from policies.gpu_software import Software, software_in
@@ -19,7 +20,7 @@ from policies.pods import kind_of, pods_of
 from policies.provisioned import is_node_pool
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates, unmet, untolerated
-from policies.stack_rule import Member, Members
+from policies.stack_rule import Member, Members, StackFindings
 from policies.unknowns import Unknowns
 
 _MUTATING_POLICY = "MutatingAdmissionPolicy"
@@ -67,13 +68,10 @@ def _sum(containers: Any) -> dict[str, Decimal]:
 
 def _workloads(members: Members) -> Iterator[_Workload]:
     """Yields the pods whose specs can be read: of others, nothing is said."""
-    unread = Unknowns()
-
-    def of(member: Member) -> Iterator[_Workload]:
-        for pods in pods_of(member.type, member.properties, unread):
-            yield _Workload(member, pods)
-
-    return unread.each(members, of)
+    for member in members:
+        with suppress(CannotReadError):
+            pods = list(pods_of(member.type, member.properties, Unknowns()))
+            yield from (_Workload(member, spec) for spec in pods)
 
 
 class _Stack:
@@ -136,24 +134,19 @@ def _has_more_settings(plugin: Software) -> bool:
     return plugin.mig_strategy() is None or plugin.reads_settings()
 
 
-def unfitting(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
+def unfitting(members: Members, unknowns: Unknowns) -> StackFindings:
     """Yields workloads that ask for GPUs and fit no pool of their cluster."""
     stack = _Stack(members)
 
-    def judge(workload: _Workload) -> Iterator[StackFinding]:
-        with Unknowns().deferred():
+    def judge(workload: _Workload) -> StackFindings:
+        with suppress(CannotReadError):
             if not workload.gpus or not stack.is_of_this_cluster(workload.member):
                 return
             pools = stack.pools_of(workload.member)
             found = [(list(_misfits(stack, pool, workload)), pool) for pool in pools]
-            if any(not misfits for misfits, _ in found):
-                return
-            asked = " and ".join(f"{count} {name}" for name, count in sorted(workload.gpus.items()))
-            yield (
-                Certainty.CERTAIN,
-                f"A pod asks for {asked}, and {_nearest(found)}",
-                workload.member.urn,
-            )
+            if all(misfits for misfits, _ in found):
+                asked = " and ".join(f"{n} {name}" for name, n in sorted(workload.gpus.items()))
+                yield f"A pod asks for {asked}, and {_nearest(found)}", workload.member.urn
 
     return iter(()) if stack.has_more else unknowns.each(_workloads(members), judge)
 
@@ -199,31 +192,29 @@ def _too_small(sizes: Sequence[str], asks: Mapping[str, Decimal]) -> Iterator[st
         yield f"a node has {memory:g} GiB of memory, and the pod asks for {wanted:g} GiB"
 
 
-def seeing_unasked(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
+def seeing_unasked(members: Members, unknowns: Unknowns) -> StackFindings:
     """Yields workloads whose containers have GPUs of a node without asking for them."""
     stack = _Stack(members)
 
-    def judge(workload: _Workload) -> Iterator[StackFinding]:
-        with Unknowns().deferred():
-            if _is_agents(workload.member, stack.software):
+    def judge(workload: _Workload) -> StackFindings:
+        with suppress(CannotReadError):
+            member, pods = workload.member, workload.pods
+            why = next(filter(None, map(_why_seen, _containers(pods))), "")
+            if not why or _is_agents(member, stack.software):
                 return
-            why = next(filter(None, map(_why_seen, _containers(workload.pods))), "")
-            for found in stack.pools_of(workload.member) if why else ():
-                runs = min(
-                    is_selected(found.pool, workload.pods), tolerates(found.pool, workload.pods)
-                )
-                if runs and driver_by_aks(found.pool) is Certainty.CERTAIN:
+            for found in stack.pools_of(member):
+                pool = found.pool
+                can_run = is_selected(pool, pods) and tolerates(pool, pods)
+                if can_run and driver_by_aks(pool) is Certainty.CERTAIN:
                     yield (
-                        Certainty.CERTAIN,
                         f"{why}, and can run on the pool {found.member.name}, where it has all "
                         "GPUs of its node, past the scheduler and whoever asked for them.",
-                        workload.member.urn,
+                        member.urn,
                     )
                     return
 
-    if any(map(_isolates, members)):
-        return iter(())
-    return unknowns.each(_workloads(members), judge)
+    is_closed = any(map(_isolates, members))
+    return iter(()) if is_closed else unknowns.each(_workloads(members), judge)
 
 
 def _isolates(member: Member) -> bool:

@@ -6,7 +6,6 @@ their names. It says nothing in a stack with a policy that takes GPUs from whoev
 `gpuIsolation` has it, nor of the device plugin and its kind, which need all GPUs.
 """
 
-from policies.certainty import Certainty, with_certainty
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -21,4 +20,4 @@ from policies.workloads import seeing_unasked
     tags=("gpu", "aks", "isolation", "security"),
 )
 def gpu_seen_unasked(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return with_certainty(Certainty.CERTAIN, seeing_unasked(members, unknowns))
+    return seeing_unasked(members, unknowns)

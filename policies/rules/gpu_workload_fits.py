@@ -6,7 +6,6 @@ pool with what does not fit. It is silent where it cannot be certain: for a clus
 stack, for nodes that Karpenter creates, and for values that are not known yet.
 """
 
-from policies.certainty import Certainty, with_certainty
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -21,4 +20,4 @@ from policies.workloads import unfitting
     tags=("gpu", "aks", "scheduling"),
 )
 def gpu_workload_fits(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return with_certainty(Certainty.CERTAIN, unfitting(members, unknowns))
+    return unfitting(members, unknowns)
