@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.aks_versions import lifetimes
 from aksgpu.rehearse import stored_only
 from rehearsal import cloud
 from rehearsal.arm.aks import fields
@@ -61,5 +62,5 @@ def test_a_server_of_another_version_says_nothing() -> None:
 
 @pytest.mark.parametrize("resource", ["cluster", "pool"])
 def test_what_is_played_is_a_property_of_aks(resource: str) -> None:
-    known = {path.removeprefix("properties.") for path in fields.lifetimes(resource)}
+    known = {path.removeprefix("properties.") for path in lifetimes(resource)}
     assert [path for path in fields.PLAYED[resource] if path not in known | {"name"}] == []

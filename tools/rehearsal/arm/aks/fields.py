@@ -1,16 +1,15 @@
 """The properties of AKS: how a PUT changes each, and which API versions have it."""
 
-import csv
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
 from aks_catalogue import aks_properties, aks_types
+from aks_catalogue.aks_versions import lifetimes
 
 
 class Change(Enum):
@@ -25,38 +24,6 @@ class Change(Enum):
 
 
 KEPT, FIXED, SERVERS = Change
-
-
-@dataclass(frozen=True)
-class Lifetime:
-    """The first stable and preview version with a property, and the first without it again.
-
-    Empty stands for none. Preview versions are given by their date.
-    """
-
-    stable: str
-    preview: str
-    gone: str
-
-    def is_in(self, api_version: str) -> bool:
-        day, is_preview = api_version[:10], api_version.endswith("-preview")
-        begins = filter(None, [self.stable, self.preview if is_preview else ""])
-        return any(begin <= day for begin in begins) and not "" < self.gone <= day
-
-
-@cache
-def lifetimes(resource: str) -> Mapping[str, Lifetime]:
-    """Returns the lifetimes of the properties of a `cluster` or a `pool` by path.
-
-    From Azure's SDKs for Python, which have a model for each API version (stable versions until
-    2026-08-01, previews until 2025-05-02), and from recorded responses with more properties.
-    Responses of stable versions before 2025-09-01 have no eTag, though some of the models have it.
-    """
-    with Path(__file__).with_name("properties.csv").open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["resource"] == resource]
-    return MappingProxyType(
-        {row["path"]: Lifetime(row["stable"], row["preview"], row["gone"]) for row in rows}
-    )
 
 
 _DIRECT = re.compile(r"properties\.([^.]+)")
