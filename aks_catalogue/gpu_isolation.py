@@ -21,11 +21,14 @@ AS_OF = date(2026, 11, 28)
 VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 # The values without GPUs: no part of the driver, and the driver alone.
 VOID, DRIVER_ALONE = "void", "none"
-# A mount below this folder names a GPU too, where the runtime is set so.
-MOUNTS = "/var/run/nvidia-container-devices"
 DEVICES = "/dev/nvidia"
-# Images that are known by their names to be made from NVIDIA's, which name all GPUs.
-_OF_CUDA = re.compile(r"(.*/)?nvcr\.io/nvidia/.*|.*(nvidia/)?cuda.*|.*:.*gpu.*|.*[:-]cu1[0-9].*")
+# Images that are, by their names, made from NVIDIA's images with CUDA, which name all GPUs.
+_OF_CUDA = re.compile(
+    r"(.*/)?nvcr\.io/nvidia/(cuda|pytorch|tensorflow|tritonserver|nemo|k8s/cuda-sample).*"
+    r"|(.*[/:_-])?cuda[0-9:_./-].*|.*:[^/]*[-_]?cu1[0-9].*"
+)
+# Images of agents that need all GPUs.
+_OF_AGENTS = re.compile(r".*(dcgm|device-plugin|gpu-feature-discovery|gpu-operator|cloud-native).*")
 
 # The first version of Kubernetes with MutatingAdmissionPolicy switched on.
 SINCE = (1, 36)
@@ -45,24 +48,20 @@ def asked(container: Mapping[str, Any]) -> int:
     return sum(_whole(limits[name]) for name in limits if str(name).startswith(PREFIX))
 
 
-def sees_unasked(container: Mapping[str, Any]) -> bool | None:
-    """Whether a container's own environment names GPUs; None if it leaves that to the image."""
-    values = [
-        str(variable.get("value") or "")
-        for variable in mappings(container.get("env"))
-        if variable.get("name") == VARIABLE
-    ]
-    return any(value not in (VOID, DRIVER_ALONE) for value in values) if values else None
+def asks(container: Mapping[str, Any]) -> bool:
+    """Whether a container asks for GPUs, or claims devices, which it then has."""
+    return asked(container) > 0 or bool(at(container, "resources.claims"))
 
 
-def names_all(image: str) -> bool:
-    """Whether an image sets the variable to all GPUs, as far as its name tells."""
-    return _OF_CUDA.fullmatch(image.lower()) is not None
-
-
-def is_privileged(container: Mapping[str, Any]) -> bool:
-    """Whether a container has all device files of its node."""
-    return at(container, "securityContext.privileged") is True
+def names_gpus(container: Mapping[str, Any]) -> bool:
+    """Whether a container sees GPUs by its own environment, or else by its image."""
+    image = str(container.get("image") or "").lower()
+    variables = [each for each in mappings(container.get("env")) if each.get("name") == VARIABLE]
+    if _OF_AGENTS.fullmatch(image) or any(each.get("valueFrom") for each in variables):
+        return False
+    if variables:
+        return str(variables[-1].get("value") or "") not in ("", VOID, DRIVER_ALONE)
+    return _OF_CUDA.fullmatch(image) is not None and not asks(container)
 
 
 def _whole(amount: Any) -> int:

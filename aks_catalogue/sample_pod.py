@@ -34,7 +34,7 @@ def sample_pod(
     }
 
 
-def look(selector: Mapping[str, str], tolerated: Sequence[Toleration]) -> dict[str, Any]:
+def isolation_pod(selector: Mapping[str, str], tolerated: Sequence[Toleration]) -> dict[str, Any]:
     """Returns a pod that asks for no GPU, and tells which it has all the same."""
     pod = sample_pod(None, selector, tolerated)
     (container,) = pod["spec"]["containers"]

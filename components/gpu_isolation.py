@@ -26,9 +26,9 @@ class GpuIsolationArgs:
     sets `NVIDIA_VISIBLE_DEVICES` by hand, is privileged, or mounts the devices. `deny` refuses it;
     `warn` accepts it with a warning, and an entry in the audit log."""
     exempt_namespaces: Annotated[Sequence[pulumi.Input[str]], Each(valid.NAMESPACE)] = ()
-    """Namespaces that are left alone, as their agents need all GPUs or are privileged. AKS's own,
-    `gpu-resources` and `gpu-operator` are exempt too, and each with the label
-    `aks-gpu/gpu-isolation=exempt`."""
+    """Namespaces that are left alone, as their agents need all GPUs or are privileged. Those
+    with AKS's privileged agents, `gpu-resources` and `gpu-operator` are exempt too, and each with
+    the label `aks-gpu/gpu-isolation=exempt`."""
 
 
 class GpuIsolation(pulumi.ComponentResource):
@@ -52,24 +52,24 @@ class GpuIsolation(pulumi.ComponentResource):
         exempt = pulumi.Output.all(*gpu_isolation.AGENTS, *args.exempt_namespaces).apply(
             lambda namespaces: [*dict.fromkeys(namespaces)]
         )
-        gives = admission.MutatingAdmissionPolicy(
-            f"{name}-gives-nothing",
+        hiding = admission.MutatingAdmissionPolicy(
+            f"{name}-hides-gpus",
             metadata=meta.v1.ObjectMetaArgs(name="aks-gpu-isolation"),
-            spec=exempt.apply(isolation_policies.gives_nothing),
+            spec=exempt.apply(isolation_policies.hide_gpus),
             opts=child,
         )
         admission.MutatingAdmissionPolicyBinding(
-            f"{name}-gives-nothing",
-            metadata=meta.v1.ObjectMetaArgs(name=gives.metadata["name"]),
+            f"{name}-hides-gpus",
+            metadata=meta.v1.ObjectMetaArgs(name=hiding.metadata["name"]),
             spec=admission.MutatingAdmissionPolicyBindingSpecArgs(
-                policy_name=gives.metadata["name"]
+                policy_name=hiding.metadata["name"]
             ),
             opts=child,
         )
-        names = [gives.metadata["name"]]
+        names = [hiding.metadata["name"]]
         for suffix, spec in (
-            ("pods", isolation_policies.refuses_the_rest),
-            ("variables", isolation_policies.refuses_variables),
+            ("pods", isolation_policies.refuse_other_ways),
+            ("variables", isolation_policies.refuse_variables),
         ):
             policy = admission.ValidatingAdmissionPolicy(
                 f"{name}-{suffix}",

@@ -13,7 +13,6 @@ from aks_catalogue.gpu_isolation import (
     DRIVER_ALONE,
     EXEMPT,
     LABEL,
-    MOUNTS,
     VARIABLE,
     VOID,
 )
@@ -40,7 +39,6 @@ _ADVICE = (
 _PODS = ({"CREATE": "pods"}, {"UPDATE": "pods/ephemeralcontainers"})
 # The files of devices, and the folders that they are in, however a path is written.
 _PATH_OF_DEVICES = "^[/.]*(dev[/.]*(" + DEVICES.rpartition("/")[2] + ".*)?)?$"
-_PATH_OF_MOUNTS = "^[/.]*" + MOUNTS[1:].replace("/", "[/.]+")
 
 # What no pod may have, as a condition on one of its containers, and what it then does.
 _REFUSED: Mapping[str, str] = MappingProxyType(
@@ -50,14 +48,11 @@ _REFUSED: Mapping[str, str] = MappingProxyType(
         'c.?envFrom.orValue([]).exists(s, s.?prefix.orValue("") != "" && '
         f'"{VARIABLE}".startsWith(s.prefix))': f"can get {VARIABLE} by envFrom with a prefix",
         "c.?securityContext.privileged.orValue(false)": "is privileged, and has all devices",
-        f'c.?volumeMounts.orValue([]).exists(m, m.mountPath.matches("{_PATH_OF_MOUNTS}"))': (
-            f"mounts something below {MOUNTS}"
-        ),
     }
 )
 
 
-def gives_nothing(exempt: Sequence[str]) -> Spec:
+def hide_gpus(exempt: Sequence[str]) -> Spec:
     """Returns the policy that sets the variable where nobody asked for GPUs."""
     created = (_set_in(kind, f"!{_ASKS} && !{_NAMES}") for kind in ("containers", "initContainers"))
     debugging = _set_in("ephemeralContainers", f"!{_NAMES} && !{_IS_OLD}")
@@ -82,7 +77,7 @@ def _set_in(containers: str, where: str) -> str:
     )
 
 
-def refuses_the_rest(exempt: Sequence[str]) -> Spec:
+def refuse_other_ways(exempt: Sequence[str]) -> Spec:
     """Returns the policy that refuses pods with another way to GPUs than to ask for them."""
     return {
         "matchConstraints": _matching(exempt, *_PODS),
@@ -112,7 +107,7 @@ def refuses_the_rest(exempt: Sequence[str]) -> Spec:
     }
 
 
-def refuses_variables(exempt: Sequence[str]) -> Spec:
+def refuse_variables(exempt: Sequence[str]) -> Spec:
     """Returns the policy for what pods take all their variables from."""
     return {
         "matchConstraints": _matching(

@@ -23,7 +23,9 @@ from policies.certainty import Certainty
 from policies.pools import Pool, nvidia_gpus
 
 # AKS, Kubernetes, or software that discovers GPUs sets labels with these domains.
-_SYSTEM_DOMAINS = ("kubernetes.io", "k8s.io", "kubernetes.azure.com", "nvidia.com", "amd.com")
+_SYSTEM_DOMAINS = (
+    "kubernetes.io", "k8s.io", "kubernetes.azure.com", "csi.azure.com", "nvidia.com", "amd.com"
+)  # fmt: skip
 # The limit for combinations of labels to try.
 _MOST_COMBINATIONS = 1000
 _OTHER_VALUE = "a value that no pod selects"

@@ -49,6 +49,7 @@ _OF_POOLS = {
 _POOL = an_object(_OF_POOLS)
 _OF_CLUSTERS = {
     "agentPoolProfiles": listed(_POOL),
+    "aiToolchainOperatorProfile": an_object({"enabled": FLAG}),
     "apiServerAccessProfile": an_object(
         {
             "enablePrivateCluster": FLAG,
@@ -62,6 +63,7 @@ _OF_CLUSTERS = {
     "location": TEXT,
     "nodeProvisioningProfile": an_object({"mode": TEXT}),
     "privateClusterEnabled": FLAG,
+    "sku": an_object({"name": TEXT}, ANYTHING),
     "supportPlan": TEXT,
 }
 _OF_FEATURES = {
@@ -82,9 +84,11 @@ _CONTAINERS = listed(
             "image": TEXT,
             "command": listed(TEXT),
             "args": listed(TEXT),
-            "env": listed(an_object({"name": TEXT, "value": TEXT})),
+            "env": listed(an_object({"name": TEXT, "value": TEXT, "valueFrom": ANYTHING})),
             "envFrom": listed(ANYTHING),
-            "resources": an_object({"limits": TEXTS, "requests": TEXTS}),
+            "resources": an_object(
+                {"limits": TEXTS, "requests": TEXTS, "claims": listed(ANYTHING)}
+            ),
         }
     )
 )
@@ -152,7 +156,7 @@ _OF_KUBERNETES = {
     "chart": TEXT,
     "data": TEXTS,
     "kubeconfig": ANYTHING,
-    "metadata": an_object({"namespace": TEXT}, ANYTHING),
+    "metadata": an_object({"namespace": TEXT, "labels": an_object({}, ANYTHING)}, ANYTHING),
     "resource": an_object({"instanceType": TEXT}),
     "items": listed(an_object({"spec": _SPEC})),
     "spec": _SPEC,

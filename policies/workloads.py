@@ -1,5 +1,6 @@
 """Pods of the program that ask for GPUs and get none, and those that get some without asking."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -7,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from aks_catalogue import gpu_isolation, quantities
-from aks_catalogue.device_plugin import NO_STRATEGY, PREFIX
+from aks_catalogue.device_plugin import GPU, MIG_PREFIX, NO_STRATEGY, SHARED
 from aks_catalogue.gpu_resources import GpuResource, gpu_resource
-from aks_catalogue.scheduling import Spec
+from aks_catalogue.scheduling import Spec, Taint
 from aks_catalogue.shapes import at, mapping, mappings
 from aks_catalogue.sizes import cpu_sizes, find
 from policies.certainty import Certainty
@@ -17,6 +18,7 @@ from policies.gpu_nodes import Clusters, StackPool, brings_plugin, lands, nvidia
 from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
 from policies.gpu_software import Software, software_in
 from policies.pods import kind_of, pods_of
+from policies.pools import is_cluster
 from policies.provisioned import is_node_pool
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates, unmet, untolerated
@@ -24,6 +26,11 @@ from policies.stack_rule import Member, Members, StackFindings
 from policies.unknowns import Unknowns
 
 _MUTATING_POLICY = "MutatingAdmissionPolicy"
+# Server-side apply patches, and workflows of Argo, whose pods get more from elsewhere.
+_PARTIAL = re.compile(r"kubernetes:.*Patch|kubernetes:argoproj\.io/.*")
+_KUEUE = "kueue.x-k8s.io/"
+# With this label, the GPU Operator cuts the GPUs of a node.
+_MIG_LABEL = "nvidia.com/mig.config"
 _GIB = Decimal(2**30)
 
 
@@ -45,9 +52,12 @@ class _Workload:
         }
 
     @property
-    def gpus(self) -> Mapping[str, Decimal]:
+    def gpus(self) -> Mapping[str, int]:
+        """The GPUs, shares and slices that one pod asks for."""
         return {
-            name: count for name, count in self.asks.items() if name.startswith(PREFIX) and count
+            name: int(count)
+            for name, count in self.asks.items()
+            if count and (name in (GPU, GPU + SHARED) or name.startswith(MIG_PREFIX))
         }
 
 
@@ -67,11 +77,12 @@ def _sum(containers: Any) -> dict[str, Decimal]:
 
 
 def _workloads(members: Members) -> Iterator[_Workload]:
-    """Yields the pods whose specs can be read: of others, nothing is said."""
+    """Yields the pods whose specs can be read and are whole: of others, nothing is said."""
     for member in members:
         with suppress(CannotReadError):
-            pods = list(pods_of(member.type, member.properties, Unknowns()))
-            yield from (_Workload(member, spec) for spec in pods)
+            if not _PARTIAL.fullmatch(member.type):
+                pods = list(pods_of(member.type, member.properties, Unknowns()))
+                yield from (_Workload(member, spec) for spec in pods)
 
 
 class _Stack:
@@ -82,17 +93,15 @@ class _Stack:
         self.clusters = Clusters(members)
         self.pools = list(nvidia_pools(members, unread))
         self.software = software_in(members, unread)
-        self._others = list(pools_in(members, unread))
+        self._all_pools = list(pools_in(members, unread))
         # Nodes without pools, and pools or software that cannot be read: then absence is no proof.
-        self.has_more = unread.met or any(
-            is_node_pool(member.type, member.properties)
-            or str(at(member.properties, "nodeProvisioningProfile.mode")).lower() == "auto"
-            for member in members
-        )
+        with unread.deferred():
+            self.has_more = any(map(_makes_nodes, members))
+        self.has_more = unread.met or self.has_more
 
     def is_of_this_cluster(self, member: Member) -> bool:
         """Whether a resource is certainly on a cluster of this stack, which has all its pools."""
-        return any(self._share(found, member) for found in self._others if found.clusters())
+        return any(self._share(found, member) for found in self._all_pools if found.clusters())
 
     def pools_of(self, member: Member) -> list[StackPool]:
         return [found for found in self.pools if self._share(found, member)]
@@ -117,7 +126,7 @@ class _Stack:
                 for item in self.software
                 if brings_plugin(found, item) and lands(found, item, self.clusters)
             ]
-            if any(map(_has_more_settings, plugins)):
+            if any(map(_has_more_settings, plugins)) or _MIG_LABEL in pool.part("nodeLabels"):
                 return None
             strategies = {str(item.mig_strategy() or NO_STRATEGY) for item in plugins}
         if len(strategies) != 1:
@@ -129,9 +138,22 @@ class _Stack:
         )
 
 
+def _makes_nodes(member: Member) -> bool:
+    """Whether it makes nodes of sizes that no pool has: Karpenter, AKS Automatic or KAITO."""
+    properties = member.properties
+    if is_cluster(member.type):
+        modes = (at(properties, path) for path in ("nodeProvisioningProfile.mode", "sku.name"))
+        is_automatic = any(str(mode).lower() in ("auto", "automatic") for mode in modes)
+        return is_automatic or bool(at(properties, "aiToolchainOperatorProfile.enabled"))
+    return is_node_pool(member.type, properties)
+
+
 def _has_more_settings(plugin: Software) -> bool:
-    """Whether a device plugin has a file of settings, with which it can share GPUs."""
-    return plugin.mig_strategy() is None or plugin.reads_settings()
+    """Whether a device plugin may share or cut GPUs in a way that is not seen here."""
+    strategy = plugin.mig_strategy()
+    cuts = plugin.is_operator and strategy not in (None, NO_STRATEGY)
+    is_unsure = plugin.certainty is not Certainty.CERTAIN or plugin.reads_settings()
+    return cuts or is_unsure or (strategy is None and not plugin.is_operator)
 
 
 def unfitting(members: Members, unknowns: Unknowns) -> StackFindings:
@@ -139,21 +161,30 @@ def unfitting(members: Members, unknowns: Unknowns) -> StackFindings:
     stack = _Stack(members)
 
     def judge(workload: _Workload) -> StackFindings:
+        member = workload.member
         with suppress(CannotReadError):
-            if not workload.gpus or not stack.is_of_this_cluster(workload.member):
+            if not workload.gpus or _is_queued(member) or not stack.is_of_this_cluster(member):
                 return
-            pools = stack.pools_of(workload.member)
-            found = [(list(_misfits(stack, pool, workload)), pool) for pool in pools]
+            found = [(list(_misfits(stack, it, workload)), it) for it in stack.pools_of(member)]
             if all(misfits for misfits, _ in found):
                 asked = " and ".join(f"{n} {name}" for name, n in sorted(workload.gpus.items()))
-                yield f"A pod asks for {asked}, and {_nearest(found)}", workload.member.urn
+                yield f"A pod asks for {asked}, and {_nearest(found)}", member.urn
 
     return iter(()) if stack.has_more else unknowns.each(_workloads(members), judge)
 
 
+def _is_queued(member: Member) -> bool:
+    """Whether Kueue gives the pods selectors and tolerations."""
+    labels = mapping(at(member.properties, "metadata.labels"))
+    return any(str(label).startswith(_KUEUE) for label in labels)
+
+
 def _nearest(found: Sequence[tuple[list[str], StackPool]]) -> str:
     if not found:
-        return "its cluster has no pool with NVIDIA GPUs. Add one, or remove the request."
+        return (
+            "this stack has no pool with NVIDIA GPUs for its cluster. Add one; or remove the "
+            "request; or except it, if another stack has the pool."
+        )
     misfits, pool = min(found, key=lambda pair: len(pair[0]))
     return f"fits no pool of its cluster. The nearest is {pool.member.name}: {'; '.join(misfits)}."
 
@@ -161,13 +192,15 @@ def _nearest(found: Sequence[tuple[list[str], StackPool]]) -> str:
 def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[str]:
     """Yields why a pod does not run on a pool."""
     pool, pods = found.pool, workload.pods
+    # An API server may let pods tolerate a taint with the name of what they ask for.
     for taint in untolerated(pool, pods):
-        yield f"the pod does not tolerate its taint {taint}"
+        if Taint.parse(taint).key not in workload.gpus:
+            yield f"the pod does not tolerate its taint {taint}"
     if not is_selected(pool, pods):
         yield f"its nodes do not have {' or '.join(unmet(pool, pods))}, which the pod selects"
     if not found.runs_linux():
         yield "its nodes run Windows"
-    if all(machines.most == 0 for machines in pool.gpu_machines()):
+    if _stays_empty(found):
         yield "it has no nodes, and does not grow"
     offer = stack.offer(found)
     for name, count in sorted(workload.gpus.items()):
@@ -180,41 +213,52 @@ def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[s
     yield from _too_small(pool.gpu_sizes(), workload.asks)
 
 
+def _stays_empty(found: StackPool) -> bool:
+    return all(machines.most == 0 for machines in found.pool.gpu_machines())
+
+
 def _too_small(sizes: Sequence[str], asks: Mapping[str, Decimal]) -> Iterator[str]:
     known = [find(vm_size) or cpu_sizes().get(vm_size.lower()) for vm_size in sizes]
     if None in known:
         return
     cpu = max((size.vcpus for size in known if size), default=0)
     if (wanted := asks.get("cpu", Decimal(0))) > cpu:
-        yield f"a node has {cpu} vCPUs, and the pod asks for {wanted}"
+        yield f"a node has {cpu} vCPUs, and the pod asks for {float(wanted):.4g}"
     memory = max((size.memory_gib or 0 for size in known if size), default=0)
     if memory and (wanted := asks.get("memory", Decimal(0)) / _GIB) > Decimal(memory):
-        yield f"a node has {memory:g} GiB of memory, and the pod asks for {wanted:g} GiB"
+        yield f"a node has {memory:g} GiB of memory, and the pod asks for {float(wanted):.4g} GiB"
 
 
 def seeing_unasked(members: Members, unknowns: Unknowns) -> StackFindings:
     """Yields workloads whose containers have GPUs of a node without asking for them."""
     stack = _Stack(members)
+    isolated = {member.provider_urn for member in members if _isolates(member)}
 
     def judge(workload: _Workload) -> StackFindings:
+        member, pods = workload.member, workload.pods
         with suppress(CannotReadError):
-            member, pods = workload.member, workload.pods
-            why = next(filter(None, map(_why_seen, _containers(pods))), "")
-            if not why or _is_agents(member, stack.software):
+            containers = [*mappings(pods.get("containers")), *mappings(pods.get("initContainers"))]
+            seeing = [each.get("name") for each in containers if gpu_isolation.names_gpus(each)]
+            if not seeing or member.provider_urn in isolated or _is_agents(member, stack.software):
                 return
-            for found in stack.pools_of(member):
-                pool = found.pool
-                can_run = is_selected(pool, pods) and tolerates(pool, pods)
-                if can_run and driver_by_aks(pool) is Certainty.CERTAIN:
-                    yield (
-                        f"{why}, and can run on the pool {found.member.name}, where it has all "
-                        "GPUs of its node, past the scheduler and whoever asked for them.",
-                        member.urn,
-                    )
-                    return
+            pool = next((it for it in stack.pools_of(member) if _is_open(it, pods)), None)
+            if pool:
+                yield (
+                    f"The container {seeing[0]} can run on the pool {pool.member.name}, and has "
+                    "all GPUs there that its environment or its image names, past the scheduler "
+                    "and whoever asked for them.",
+                    member.urn,
+                )
 
-    is_closed = any(map(_isolates, members))
-    return iter(()) if is_closed else unknowns.each(_workloads(members), judge)
+    return unknowns.each(_workloads(members), judge)
+
+
+def _is_open(found: StackPool, pods: Spec) -> bool:
+    """Whether pods can run on a pool, and its container runtime gives them what they name."""
+    pool = found.pool
+    can_run = min(is_selected(pool, pods), tolerates(pool, pods)) and not _stays_empty(found)
+    is_known = found.runs_linux() and not has_specialized_image(pool)
+    return bool(can_run) and is_known and driver_by_aks(pool) is Certainty.CERTAIN
 
 
 def _isolates(member: Member) -> bool:
@@ -236,18 +280,3 @@ def _is_agents(member: Member, software: Sequence[Software]) -> bool:
     """Whether it needs all GPUs for its work: a device plugin, or what runs beside it."""
     namespace = at(member.properties, "metadata.namespace")
     return namespace in gpu_isolation.AGENTS or any(item.member is member for item in software)
-
-
-def _containers(pods: Spec) -> list[Mapping[str, Any]]:
-    return [*mappings(pods.get("containers")), *mappings(pods.get("initContainers"))]
-
-
-def _why_seen(container: Mapping[str, Any]) -> str:
-    name, by_hand = container.get("name"), gpu_isolation.sees_unasked(container)
-    if by_hand:
-        return f"The container {name} sets {gpu_isolation.VARIABLE}"
-    image = str(container.get("image") or "")
-    is_open = by_hand is None and gpu_isolation.names_all(image)
-    if is_open and not gpu_isolation.asked(container):
-        return f"The container {name} asks for no GPU, its image {image} names all of them"
-    return ""

@@ -2,8 +2,8 @@
 
 Where AKS installs the driver, a container of an image with CUDA has all GPUs of its node if it asks
 for none, and so does one that sets NVIDIA_VISIBLE_DEVICES by hand. The rule knows such images by
-their names. It says nothing in a stack with a policy that takes GPUs from whoever did not ask, as
-`gpuIsolation` has it, nor of the device plugin and its kind, which need all GPUs.
+their names. It says nothing of a cluster with a policy that takes GPUs from whoever did not ask, as
+`gpuIsolation` has it, nor of device plugins and DCGM's exporter, which need all GPUs.
 """
 
 from policies.rule import Settings

@@ -3,7 +3,8 @@
 A pod that fits none stays pending, and an update that waits for it fails half an hour later. The
 rule compares taints, labels, the names and numbers of GPUs, vCPUs and memory, and names the nearest
 pool with what does not fit. It is silent where it cannot be certain: for a cluster of another
-stack, for nodes that Karpenter creates, and for values that are not known yet.
+stack, where Karpenter or KAITO make nodes, for jobs in queues of Kueue, for GPUs that settings in a
+file may share, and for values that are not known yet. It does not see pools of other stacks.
 """
 
 from policies.rule import Settings

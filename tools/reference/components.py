@@ -71,8 +71,8 @@ class _Page:
             place = f"[{code(path)}](stack-file.md#{anchor(path)})"
             plain = [field for field in as_keys if not kind_of(field.type).is_input]
             others = [field for field in as_keys if field not in plain]
-            end = f"; plain: {_names(plain)}" if plain else ""
-            yield f"As in {place} of a stack file: {_names(others)}{end}."
+            both = [_names(others)] * bool(others) + [f"plain: {_names(plain)}"] * bool(plain)
+            yield f"As in {place} of a stack file: {'; '.join(both)}."
         for name in components.__all__:
             if name not in self._described and _has(kind, name):
                 yield f"### {name}"

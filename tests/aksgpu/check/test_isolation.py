@@ -1,16 +1,20 @@
 """Where a pod looks for GPUs that it did not ask for, and what it then tells."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import typer
 
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.scheduling import Taint
-from aksgpu.check import isolation
+from aksgpu.check import command, isolation
 from aksgpu.check.cluster_view import ClusterView, Node, Pod
+from aksgpu.check.examination import CheckOptions, Examination, isolation_place
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.job import Place, SampleJob
+from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding
 
 SKU = Taint("sku", "gpu", "NoSchedule")
@@ -89,10 +93,56 @@ def test_only_a_pod_that_looked_tells_something(log: str, devices: list[str] | N
     assert isolation.devices(_Looked(log)) == devices
     found = isolation.finding(_Looked(log, FAILED))
     if devices is None:
-        assert found is FAILED
+        assert found is not None
+        assert found.cause is Cause.ISOLATION_UNKNOWN
+        assert "too late" in found.what
     elif devices:
         assert found is not None
         assert found.cause is Cause.GPUS_OPEN
         assert "/dev/nvidia0 and /dev/nvidia1" in found.what
     else:
         assert found is None
+
+
+def test_a_log_that_cannot_be_read_proves_nothing() -> None:
+    """A check of security passed without having looked."""
+    found = isolation.finding(_Looked(""))
+    assert found is not None
+    assert found.cause is Cause.ISOLATION_UNKNOWN
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, may_grow: Callable[[str], bool]) -> list[Finding]:
+    """What a check finds for a pool without nodes, when it asks whether the pool may grow."""
+
+    async def examined(examination: Examination, *_: Any) -> None:
+        examination.view, examination.expected = ClusterView(), Expected(pools={"gpu": POOL})
+
+    monkeypatch.setattr(command, "examine", examined)
+    target = Target(title="", kubeconfig={})
+    options = CheckOptions(isolation=True, may_grow=may_grow)
+    return command.examine_cluster(lambda: target, options, lambda _: None).findings
+
+
+def test_a_pool_does_not_grow_without_a_yes(monkeypatch: pytest.MonkeyPatch) -> None:
+    (found,) = asked(monkeypatch, lambda _: False)
+    assert found.cause is Cause.ISOLATION_UNKNOWN
+    assert "AKS add a node to pool gpu, which costs" in found.what
+    assert found.advice == "add --yes"
+
+
+def test_the_question_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was asked inside the event loop: the first Ctrl-C was lost, the second a traceback."""
+
+    def interrupted(_: str) -> bool:
+        raise typer.Abort
+
+    (found,) = asked(monkeypatch, interrupted)
+    assert found.cause is Cause.INTERRUPTED
+
+
+def test_without_the_nodes_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    examination = Examination(view=ClusterView(unread=frozenset({"nodes"})))
+    examination.expected = Expected(pools={"gpu": POOL})
+    assert isolation_place(examination) is None
+    (found,) = examination.findings
+    assert found.cause is Cause.ISOLATION_UNKNOWN

@@ -6,9 +6,16 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from aks_catalogue.gpu_isolation import AGENTS
-from components.isolation_policies import gives_nothing
+from components.isolation_policies import hide_gpus
 from policies.rules.gpu_seen_unasked import gpu_seen_unasked
-from tests.policies.gpu_stacks import NO_DRIVER, TOLERATION, daemon_set, pool, together
+from tests.policies.gpu_stacks import (
+    NO_DRIVER,
+    SPECIALIZED,
+    TOLERATION,
+    daemon_set,
+    pool,
+    together,
+)
 from tests.policies.policy_harness import Resource, findings
 
 CUDA = "nvcr.io/nvidia/cuda:12.5.0-base-ubuntu22.04"
@@ -35,18 +42,16 @@ def told(*resources: Resource) -> list[str]:
     return findings(gpu_seen_unasked, *together(*resources))
 
 
-SEES = (
-    "{}, and can run on the pool gpu, where it has all GPUs of its node, past the scheduler and "
-    "whoever asked for them."
-)
-BY_HAND = SEES.format("The container app sets NVIDIA_VISIBLE_DEVICES")
+SEES = [
+    "The container app can run on the pool gpu, and has all GPUs there that its environment or its "
+    "image names, past the scheduler and whoever asked for them."
+]
 
 
 @pytest.mark.parametrize("image", [CUDA, "pytorch/pytorch:2.9.0-cuda12.8-cudnn9-runtime"])
 @pytest.mark.parametrize("resources", [{}, {"limits": {"cpu": "1"}}, NONE])
 def test_an_image_with_cuda_and_no_request(image: str, resources: dict[str, Any]) -> None:
-    what = f"The container app asks for no GPU, its image {image} names all of them"
-    assert told(pool(), workload(image=image, resources=resources)) == [SEES.format(what)]
+    assert told(pool(), workload(image=image, resources=resources)) == SEES
 
 
 @pytest.mark.parametrize(
@@ -59,7 +64,7 @@ def test_an_image_with_cuda_and_no_request(image: str, resources: dict[str, Any]
     ],
 )
 def test_a_variable_by_hand(more: dict[str, Any]) -> None:
-    assert told(pool(), workload(**more)) == [BY_HAND]
+    assert told(pool(), workload(**more)) == SEES
 
 
 @pytest.mark.parametrize(
@@ -69,6 +74,22 @@ def test_a_variable_by_hand(more: dict[str, Any]) -> None:
         workload(env=VOID),
         workload(image="busybox"),
         workload(image="nginx:1.29"),
+        *(
+            workload(image=image)
+            for image in (
+                "barracuda/waf:1",
+                "registry:5000/gpu-dashboard/frontend:1",
+                "app:1.2-nogpu",
+                "rocm/app:gpu",
+                "nvcr.io/nvidia/mellanox/k8s-rdma-shared-dev-plugin:1",
+                "nvcr.io/nvidia/k8s/dcgm-exporter:4.4.0-ubuntu22.04",
+            )
+        ),
+        workload(image="nvcr.io/nvidia/k8s/dcgm-exporter:4.4.0", env=ALL),
+        workload(resources={"claims": [{"name": "gpu"}]}),
+        workload(env=[*ALL, *VOID]),
+        workload(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": ""}]),
+        workload(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": {"fieldRef": {}}}]),
         # It does not get there.
         workload(tolerates=[]),
         # Agents that need all GPUs.
@@ -83,7 +104,15 @@ def test_what_sees_nothing_or_may_passes(quiet: Resource) -> None:
     assert told(pool(), quiet) == []
 
 
-def test_without_aks_driver_the_runtime_gives_nothing() -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [{"osType": "Windows"}, SPECIALIZED, {"count": 0, "enableAutoScaling": False}],
+)
+def test_a_pool_of_which_it_is_not_known_passes(changes: dict[str, Any]) -> None:
+    assert told(pool(**changes), workload()) == []
+
+
+def test_without_aks_driver_the_runtime_hide_gpus() -> None:
     """With `--gpu-driver none` containers start with runc."""
     assert told(pool(**NO_DRIVER), workload()) == []
 
@@ -91,7 +120,7 @@ def test_without_aks_driver_the_runtime_gives_nothing() -> None:
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        (gives_nothing(AGENTS), False),
+        (hide_gpus(AGENTS), False),
         (UNKNOWN_OBJECT_VALUE, False),
         ({"mutations": [{"jsonPatch": {"expression": "[]"}}]}, True),
     ],

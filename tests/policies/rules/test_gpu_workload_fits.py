@@ -1,5 +1,6 @@
 """A pod that asks for GPUs and fits no pool: told before an update waits half an hour for it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,6 +40,13 @@ def job(
     )
 
 
+def queued() -> Resource:
+    """A job of Kueue's, which gives it tolerations when it is admitted."""
+    one = job(tolerations=[])
+    labels = {"labels": {"kueue.x-k8s.io/queue-name": "team"}}
+    return replace(one, properties={"metadata": labels, **one.properties})
+
+
 def told(*resources: Resource) -> list[str]:
     return findings(gpu_workload_fits, *together(*resources))
 
@@ -62,6 +70,13 @@ def nearest(*misfits: str, asked: str = "1 nvidia.com/gpu", name: str = "gpu") -
         job(resource="amd.com/gpu"),
         # Some software may set such a label.
         job(nodeSelector={"nvidia.com/gpu.product": "Tesla-T4"}),
+        job(nodeSelector={"topology.disk.csi.azure.com/zone": "westeurope-1"}),
+        # Another plugin's.
+        job(more={"limits": {"nvidia.com/gpu": "1", "nvidia.com/hostdev": "1"}}),
+        # The tolerations are in what it patches, in a ResourceFlavor, or in the workflow.
+        job(kind="apps/v1:DeploymentPatch", tolerations=[]),
+        job(kind="argoproj.io/v1alpha1:Workflow", tolerations=[]),
+        queued(),
     ],
 )
 def test_what_fits_passes(fitting: Resource) -> None:
@@ -138,6 +153,34 @@ def test_shares_are_not_counted() -> None:
     assert told(pool(vmSize=T4), chart, job("4")) == []
 
 
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        release("nvidia-device-plugin", tolerations=[TOLERATION]),
+        release("gpu-operator", mig={"strategy": "mixed"}),
+    ],
+)
+def test_what_a_plugin_may_cut_or_share_is_not_counted(unsure: Resource) -> None:
+    files = replace(unsure, properties={**unsure.properties, "valueYamlFiles": ["values.yaml"]})
+    assert told(pool(vmSize=T4), files, job("4")) == []
+    cut = pool(vmSize="Standard_NC24ads_A100_v4", nodeLabels={"nvidia.com/mig.config": "all-1g"})
+    assert told(cut, unsure, job("7")) == []
+
+
+def test_a_taint_with_the_name_of_the_resource_may_be_tolerated() -> None:
+    """An API server with ExtendedResourceToleration adds the toleration."""
+    named = pool(vmSize=T4, nodeTaints=["nvidia.com/gpu=present:NoSchedule"])
+    assert told(named, plugin(), job(tolerations=[])) == []
+
+
+def test_numbers_are_short() -> None:
+    large = job("1.0", more={"requests": {"memory": "100G", "cpu": "16500m"}})
+    assert told(pool(vmSize=T4), plugin(), large) == nearest(
+        "a node has 8 vCPUs, and the pod asks for 16.5",
+        "a node has 56 GiB of memory, and the pod asks for 93.13 GiB",
+    )
+
+
 def test_the_pool_with_the_fewest_misfits_is_named() -> None:
     far = pool("far", vmSize=T4, nodeTaints=["sku=gpu:NoSchedule", "team=a:NoSchedule"])
     near = pool("near", vmSize=T4)
@@ -147,8 +190,8 @@ def test_the_pool_with_the_fewest_misfits_is_named() -> None:
 def test_a_cluster_without_gpus_is_named() -> None:
     cpu = pool(vmSize="Standard_D4ds_v5", nodeTaints=None)
     assert told(cpu, job()) == [
-        "A pod asks for 1 nvidia.com/gpu, and its cluster has no pool with NVIDIA GPUs. Add one, "
-        "or remove the request."
+        "A pod asks for 1 nvidia.com/gpu, and this stack has no pool with NVIDIA GPUs for its "
+        "cluster. Add one; or remove the request; or except it, if another stack has the pool."
     ]
 
 
@@ -180,8 +223,15 @@ def test_where_more_is_possible_nothing_is_said(more: Resource) -> None:
     assert told(pool(vmSize=T4), plugin(), more, job(tolerations=[])) == []
 
 
-def test_on_a_cluster_that_makes_its_own_nodes_nothing_is_said() -> None:
-    more = {"nodeProvisioningProfile": {"mode": "Auto"}}
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"nodeProvisioningProfile": {"mode": "Auto"}},
+        {"sku": {"name": "Automatic"}},
+        {"aiToolchainOperatorProfile": {"enabled": True}},
+    ],
+)
+def test_on_a_cluster_that_makes_its_own_nodes_nothing_is_said(more: dict[str, Any]) -> None:
     automatic = Resource(
         type=OWN_CLUSTER.type, name="own", properties={"resourceName": "own", **more}
     )

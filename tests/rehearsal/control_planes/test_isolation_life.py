@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aks_catalogue.gpu_isolation import AGENTS
-from aks_catalogue.sample_pod import look
+from aks_catalogue.sample_pod import isolation_pod
 from components import isolation_policies as policies
 from tests.rehearsal.control_planes.conftest import SYSTEM_POOL, Body, Cluster
 from tests.waiting import until
@@ -24,9 +24,9 @@ def _objects() -> Iterator[Body]:
     """The policies and their bindings, as the component makes them."""
     version = "admissionregistration.k8s.io/v1"
     for name, kind, spec in (
-        ("gives", "MutatingAdmissionPolicy", policies.gives_nothing(AGENTS)),
-        ("pods", "ValidatingAdmissionPolicy", policies.refuses_the_rest(AGENTS)),
-        ("variables", "ValidatingAdmissionPolicy", policies.refuses_variables(AGENTS)),
+        ("gives", "MutatingAdmissionPolicy", policies.hide_gpus(AGENTS)),
+        ("pods", "ValidatingAdmissionPolicy", policies.refuse_other_ways(AGENTS)),
+        ("variables", "ValidatingAdmissionPolicy", policies.refuse_variables(AGENTS)),
     ):
         yield {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}
         actions = {"validationActions": ["Deny"]} if kind.startswith("Validating") else {}
@@ -156,17 +156,6 @@ REFUSED = {
         "envFrom with a prefix",
     ),
     "privileged": (_pod(_container(securityContext=_PRIVILEGED)), "main is privileged"),
-    "mount": (
-        _pod(
-            _container(
-                volumeMounts=[
-                    {"name": "v", "mountPath": "/var/run/nvidia-container-devices/all"}
-                ]
-            ),
-            volumes=[{"name": "v", "hostPath": {"path": "/dev/null"}}],
-        ),
-        "mounts something below",
-    ),
     **{
         f"host path {path}": (
             _pod(_container(), volumes=[{"name": "v", "hostPath": {"path": path}}]),
@@ -264,7 +253,7 @@ def test_a_container_for_debugging_gets_none(isolated: Cluster) -> None:
 
 def _looked(cluster: Cluster, pool: str, namespace: str, **more: Any) -> list[str]:
     """What a container on a GPU node tells that it has."""
-    pod = look({"agentpool": pool}, [])
+    pod = isolation_pod({"agentpool": pool}, [])
     pod["metadata"] = {"name": "look", "namespace": namespace}
     pod["spec"]["containers"][0] |= more
     cluster.apply(pod)

@@ -3,7 +3,7 @@
 import pytest
 
 from aks_catalogue.images import CUDA_MISMATCH
-from aks_catalogue.sample_pod import LOOKED, look
+from aks_catalogue.sample_pod import LOOKED, isolation_pod
 from rehearsal.control_planes import sample_job
 from rehearsal.control_planes.desired_state import DesiredPool
 
@@ -48,7 +48,7 @@ def test_without_a_gpu_both_samples_fail_with_cudas_message() -> None:
 
 
 def test_a_look_lists_device_files_and_says_that_it_looked() -> None:
-    (container,) = look({}, [])["spec"]["containers"]
+    (container,) = isolation_pod({}, [])["spec"]["containers"]
     run = sample_job.run_vector_add(container, POOL, 1, 1.0)
     assert [line.text for line in run.lines] == ["/dev/nvidia0", LOOKED]
     run = sample_job.run_vector_add(container, POOL, 0, 1.0)

@@ -9,7 +9,7 @@ from aksgpu.check import cluster_view, isolation, judge
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
-from aksgpu.check.job import SampleJob, place
+from aksgpu.check.job import Place, SampleJob, place
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from kube_client.client import ApiError, Client
@@ -50,9 +50,8 @@ class Examination:
     job: SampleJob | None = None
     # Why the job was not run despite --job.
     job_left_out: str | None = None
-    # The pod that looks for GPUs it did not ask for, and why there is none despite --isolation.
-    look: SampleJob | None = None
-    look_left_out: str | None = None
+    # The pod that looks for GPUs that it did not ask for.
+    isolation_pod: SampleJob | None = None
     # The pool to which AKS may have added a node for the job.
     grown: str | None = None
     # The last request, for the message of a timeout.
@@ -78,9 +77,6 @@ async def examine(
             if options.job:
                 seconds = max(1.0, deadline - loop.time())
                 await _with_job(examination, api, seconds, progress)
-            if options.isolation:
-                seconds = max(1.0, deadline - loop.time())
-                await _with_look(examination, api, seconds, options, progress)
     except TimeoutError:
         what = f"in {options.timeout:.0f} s the cluster did not return {examination.last_request}"
         advice = "give it longer with --timeout"
@@ -233,24 +229,32 @@ async def _with_job(
         examination.findings.append(job.finding)
 
 
-async def _with_look(
-    examination: Examination, api: Client, seconds: float, options: CheckOptions, progress: Progress
-) -> None:
+def isolation_place(examination: Examination) -> Place | None:
+    """Where a pod can look for GPUs that it did not ask for; if nowhere, a finding says why."""
     view = examination.view
-    chosen = isolation.place(view, examination.expected) if view else None
-    if chosen is None:
-        examination.look_left_out = "there is no node with GPUs, and AKS adds none"
-    elif chosen.grows and not options.may_grow(chosen.grows):
-        examination.look_left_out = (
-            f"it would make AKS add a node to pool {chosen.grows}, which costs: add --yes"
-        )
-    else:
-        examination.grown = chosen.grows or examination.grown
-        look = examination.look = SampleJob(api, chosen.pod, progress, wants="node")
-        await look.run(seconds)
-        if found := isolation.finding(look):
-            examination.findings.append(found)
-    if examination.look_left_out:
-        what = f"isolation was not looked at: {examination.look_left_out}"
-        advice = "look again while a node with GPUs is there"
-        examination.findings.append(Finding(Cause.ISOLATION_UNKNOWN, what, advice))
+    found = None
+    if view is None or NODES in view.unread:
+        why, advice = "without the nodes, nobody knows where", "check again"
+        examination.findings.append(isolation.not_looked(why, advice))
+    elif (found := isolation.place(view, examination.expected)) is None:
+        why = "no node offers GPUs, and AKS adds none"
+        advice = "check again while a node offers them"
+        examination.findings.append(isolation.not_looked(why, advice))
+    return found
+
+
+async def look(
+    examination: Examination, target: Target, place: Place, seconds: float, progress: Progress
+) -> None:
+    """Runs the pod that looks, and always deletes it."""
+    try:
+        async with opened(target.kubeconfig, target.environment) as api:
+            pod = examination.isolation_pod = SampleJob(api, place.pod, progress, wants="node")
+            examination.grown = place.grows or examination.grown
+            await pod.run(seconds)
+            if found := isolation.finding(pod):
+                examination.findings.append(found)
+    except ApiError as error:
+        examination.findings.append(refused("the cluster refused a request", error))
+    except StoppedError as error:
+        examination.findings += error.findings

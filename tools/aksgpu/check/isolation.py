@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aks_catalogue.sample_pod import LOOKED, look
+from aks_catalogue.sample_pod import LOOKED, isolation_pod
 from aks_catalogue.shapes import at, mapping
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.expected import Expected
@@ -32,7 +32,7 @@ def place(view: ClusterView, expected: Expected) -> Place | None:
 
 def _looking(pod: Json, selector: Mapping[str, str]) -> Json:
     """A pod that looks, where another one would get a GPU."""
-    return look(selector, at(pod, "spec.tolerations") or ())
+    return isolation_pod(selector, at(pod, "spec.tolerations") or ())
 
 
 def devices(job: SampleJob) -> list[str] | None:
@@ -45,9 +45,15 @@ def finding(job: SampleJob) -> Finding | None:
     """What the pod saw, if that is more than nothing, or why it did not look."""
     seen = devices(job)
     if seen is None:
-        return job.finding
+        why = job.finding.what if job.finding else "its log cannot be read"
+        advice = job.finding.advice if job.finding else "check again; reading logs may need a role"
+        return Finding(Cause.ISOLATION_UNKNOWN, f"no pod told what it sees: {why}", advice)
     if not seen:
         return None
-    what = f"a pod that asked for no GPU had {listed(seen)} on {job.node}: any pod there has"
+    what = f"a pod that asked for no GPU had {listed(seen)} on {job.node}: any pod there can"
     advice = f"set gpuIsolation.enabled, or read {_PAGE} for what else closes it"
     return Finding(Cause.GPUS_OPEN, what, advice, nodes=(job.node or "",))
+
+
+def not_looked(why: str, advice: str) -> Finding:
+    return Finding(Cause.ISOLATION_UNKNOWN, f"isolation was not looked at: {why}", advice)

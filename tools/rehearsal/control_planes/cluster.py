@@ -182,7 +182,8 @@ class Cluster:
             if pool.operation:
                 done[pool.operation] = done.get(pool.operation, True) and is_done
         if cluster.operation:
-            done.setdefault(cluster.operation, True)
+            is_done = done.get(cluster.operation, True)
+            done[cluster.operation] = is_done and self.plane.is_ready
         await self._attempt(self._remove_strangers(cluster))
         self.settled |= {operation for operation, is_done in done.items() if is_done}
 

@@ -186,7 +186,7 @@ class ControlPlane:
         self.place = place
         self._binaries = binaries
         self._ranges = pods, services
-        self._version = emulated(version)
+        self._version = self._running_version = emulated(version)
         self._commands = _commands(place, pods, services, self._version)
         self._processes = processes
         self._parts: dict[str, _Part] = {}
@@ -205,14 +205,18 @@ class ControlPlane:
         )
 
     async def upgrade(self, version: str) -> None:
-        """Ends the API server if the cluster has another minor version now: it starts as that."""
-        before, self._version = self._version, emulated(version)
-        if before != self._version:
+        """Ends the API server if it has another minor version than its cluster: it starts anew."""
+        if self._version != emulated(version):
+            self._version = emulated(version)
             self._commands = _commands(self.place, *self._ranges, self._version)
+        if self._running_version != self._version:
             await self._processes.end(self._parts["kube-apiserver"].process)
+            self.is_ready = False
 
     async def _start(self, name: str) -> None:
         command = [str(self._binaries / name), *self._commands[name]]
+        if name == "kube-apiserver":
+            self._running_version = self._version
         # HOME: otherwise kwok reads the user's own configuration there.
         own = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.place.folder)}
         log = self.place.log(name)

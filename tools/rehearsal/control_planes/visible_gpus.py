@@ -22,7 +22,7 @@ def seen(
     all containers; that of the GPU Operator starts those that ask for it.
     """
     there = gpus.devices(gpus.hardware(pool))
-    if gpu_isolation.is_privileged(container):
+    if (container.get("securityContext") or {}).get("privileged"):
         return there
     asks = min(gpu_isolation.asked(container), there)
     named = environment.get(gpu_isolation.VARIABLE)
