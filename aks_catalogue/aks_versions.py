@@ -15,6 +15,8 @@ from types import MappingProxyType
 
 # The date of these facts.
 AS_OF = date(2026, 11, 22)
+# The version that azure-native sends: a program with an SDK for another one is not ours.
+AZURE_NATIVE = "2025-09-01"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def lifetimes(resource: str) -> Mapping[str, Lifetime]:
 
     A path has neither the names in a map nor the places in a list.
     """
-    with Path(__file__).with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+    with Path(__file__).with_name("aks_versions.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["resource"] == resource]
     return MappingProxyType(
         {row["path"]: Lifetime(row["stable"], row["preview"], row["gone"]) for row in rows}

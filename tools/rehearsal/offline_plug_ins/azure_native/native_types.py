@@ -20,6 +20,7 @@ from typing import Any
 from pulumi import _types as sdk_types
 from pulumi_azure_native import containerservice, resources
 
+from aks_catalogue import aks_versions
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import ListOf, Members, ObjectOf, Shape, shape_of
 
@@ -165,7 +166,7 @@ def _two_levels(fields: Mapping[str, Shape]) -> Iterator[tuple[str, str]]:
                 yield inner, f"{name}{mark}.{inner}"
 
 
-_CONTAINER_SERVICE = "2025-09-01"
+_CONTAINER_SERVICE = aks_versions.AZURE_NATIVE
 _GROUP = "/resourceGroups/{resourceGroupName}"
 _CLUSTER = f"{_GROUP}/providers/Microsoft.ContainerService/managedClusters/{{resourceName}}"
 
