@@ -2,10 +2,10 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
@@ -22,13 +22,15 @@ from components.declared import (
     Sent,
     map_or_empty,
     nothing_if_empty,
+    owns,
     sent,
 )
+from components.extra_properties import with_extra
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
 from components.pool_args import ModeSystemArgs, sent_of_pool
-from components.removed_properties import OF_CLUSTERS
+from components.removed_properties import removals
 from components.unaliased_resource import unaliased_resource
 
 # By network mode, the value of networkPluginMode.
@@ -67,7 +69,9 @@ class SystemPoolArgs(ModeSystemArgs):
     ] = ()
     """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. AKS does
     not change them later."""
-    gpu_stack: Annotated[pulumi.Input[str] | None, rules.GPU_STACK] = None
+    gpu_stack: Annotated[pulumi.Input[str] | None, owns("gpuProfile.driver"), rules.GPU_STACK] = (
+        None
+    )
     """What installs the GPU driver and the device plugin if the VM size has GPUs: `device-plugin`,
     `specialized-image` or `none`. Default: AKS installs the driver."""
     custom_headers: Annotated[
@@ -89,7 +93,11 @@ class SystemPoolArgs(ModeSystemArgs):
 class NetworkArgs:
     """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
-    mode: Annotated[pulumi.Input[str], one_of("overlay", "subnet")] = "overlay"
+    mode: Annotated[
+        pulumi.Input[str],
+        owns("networkProfile.networkPlugin", "networkProfile.networkPluginMode"),
+        one_of("overlay", "subnet"),
+    ] = "overlay"
     """How pods get IP addresses: `overlay` (from `pod_cidr`) or `subnet` (from the subnet
     `subnet_id`)."""
     subnet_id: Annotated[
@@ -154,12 +162,14 @@ class AksClusterArgs:
     ]
     """The name of the cluster in Azure: 1 to 63 letters, digits, `_` and `-`, starting and ending
     with a letter or digit. Another name replaces the cluster."""
-    system_pool: SystemPoolArgs
+    system_pool: Annotated[SystemPoolArgs, owns("agentPoolProfiles")]
     """The first system node pool."""
     network: NetworkArgs = NetworkArgs()
     """The cluster's network. Default: Azure CNI in overlay mode, in a virtual network that AKS
     creates."""
-    dns_prefix: Annotated[pulumi.Input[str] | None, valid.check_dns_prefix] = None
+    dns_prefix: Annotated[pulumi.Input[str] | None, owns("dnsPrefix"), valid.check_dns_prefix] = (
+        None
+    )
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
     node_resource_group: Annotated[
@@ -181,11 +191,16 @@ class AksClusterArgs:
     ] = "Free"
     """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
     which long-term support needs: `supportPlan` turns that on, and is not a setting here."""
-    private: pulumi.Input[bool] = False
+    private: Annotated[pulumi.Input[bool], owns("apiServerAccessProfile.enablePrivateCluster")] = (
+        False
+    )
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""
     authorized_ip_ranges: Annotated[
-        pulumi.Input[Sequence[pulumi.Input[str]]], valid.NOT_PRIVATE, Each(valid.check_cidr)
+        pulumi.Input[Sequence[pulumi.Input[str]]],
+        owns("apiServerAccessProfile.authorizedIPRanges"),
+        valid.NOT_PRIVATE,
+        Each(valid.check_cidr),
     ] = ()
     """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
     addresses. Not for a private cluster."""
@@ -198,7 +213,9 @@ class AksClusterArgs:
     """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires
     `oidc_issuer`."""
     user_assigned_identity_id: Annotated[
-        pulumi.Input[str] | None, resource_id("userAssignedIdentities", "an identity")
+        pulumi.Input[str] | None,
+        owns("identity"),
+        resource_id("userAssignedIdentities", "an identity"),
     ] = None
     """The resource ID of a user-assigned managed identity for the control plane. Default: a
     system-assigned identity."""
@@ -206,7 +223,10 @@ class AksClusterArgs:
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again. Default: only certificates of
     local accounts."""
     disable_local_accounts: Annotated[
-        pulumi.Input[bool], valid.WITH_ENTRA, valid.WITH_ADMINISTRATORS
+        pulumi.Input[bool],
+        owns("disableLocalAccounts"),
+        valid.WITH_ENTRA,
+        valid.WITH_ADMINISTRATORS,
     ] = False
     """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
     `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""
@@ -231,6 +251,15 @@ class AksClusterArgs:
         check_tags,
     ] = None
     """The Azure tags of the cluster. Default: none."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Properties of the cluster that no argument has, as a map by the names of Azure's API
+    (docs/any-property.md). A property that you take out again stays as it is in AKS."""
+    resource: ClassVar[str] = "cluster"
+
+    @property
+    def by_aks_preview(self) -> bool:
+        """Whether aks-preview manages the cluster, which sends a newer version of the API."""
+        return self.system_pool.custom_headers is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,14 +398,14 @@ class AksCluster(_Cluster):
             parent=self,
             # AKS never changes enableRBAC: set it for new clusters, ignore it for existing ones.
             ignore_changes=[*count, "enableRBAC"],
-            replace_on_changes=CLUSTER.replacing(private),
+            replace_on_changes=CLUSTER.replacing([*private, *CLUSTER.given_in(args.extra)]),
         )
         opts = one_owner(
             options, "containerservice:ManagedCluster", by_aks_preview=headers is not None
         )
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-        hooks = OF_CLUSTERS.hooks()
+        hooks = removals(AksClusterArgs).hooks()
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]
@@ -454,7 +483,7 @@ def _properties(name: str, args: AksClusterArgs) -> dict[str, Any]:
         cluster["aadProfile"] = {"managed": True, **sent(args.entra)["aadProfile"]}
     if not args.system_pool.removed:
         cluster["agentPoolProfiles"] = [_system_pool(name, args.system_pool, args.network)]
-    return cluster
+    return with_extra(cluster, args.extra)
 
 
 def _identity(user_assigned: pulumi.Input[str] | None) -> dict[str, Any]:
@@ -468,7 +497,7 @@ def _access(private: bool, ranges: Sequence[str]) -> dict[str, Any]:
 
 
 def _system_pool(name: str, pool: SystemPoolArgs, network: NetworkArgs) -> dict[str, Any]:
-    properties = sent_of_pool(pool, "System")
+    properties = with_extra(sent_of_pool(pool, "System"), pool.extra)
     if pool.gpu_stack:
         driver = chosen(name, "systemPool.gpuStack", _DRIVERS, pool.gpu_stack)
         properties["gpuProfile"] = {"driver": driver}

@@ -12,6 +12,7 @@ from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.valid import mistakes
 from components import hooks
 from components.declared import camel_case, is_known, rules_of
+from components.extra_properties import extra_mistakes
 
 Choice = TypeVar("Choice")
 _UNREADABLE: ContextVar[tuple[Mistake, ...]] = ContextVar("_UNREADABLE", default=())
@@ -35,6 +36,10 @@ def found_mistakes(args: Any, path: str = "", *, doubtful: bool = False) -> list
     kind: Any = type(args)
     values = known(args)
     found = mistakes(rules_of(kind, doubtful=doubtful), values, path)
+    if hasattr(args, "extra") and not doubtful:
+        own = property_path(path, "extra")
+        by_aks_preview: bool = args.by_aks_preview
+        found += extra_mistakes(kind, args.extra, by_aks_preview=by_aks_preview, path=own)
     for name, value in values.items():
         own = property_path(path, name)
         if is_dataclass(value):

@@ -1,7 +1,7 @@
 """What an argument declares beside its type: the rules of its value, and its place in requests."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
 
@@ -20,6 +20,21 @@ class Sent:
     beyond_azure_native: bool = False
     """Whether azure-native lacks the property, so that aks-preview manages a pool that has it."""
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return (self.path,)
+
+
+@dataclass(frozen=True)
+class Owns:
+    """An argument of which the component makes what requests have at these paths."""
+
+    paths: tuple[str, ...]
+
+
+def owns(*paths: str) -> Owns:
+    return Owns(paths)
+
 
 @cache
 def declared(arguments: Any) -> dict[str, tuple[Any, ...]]:
@@ -29,6 +44,19 @@ def declared(arguments: Any) -> dict[str, tuple[Any, ...]]:
         name: get_args(kind)[1:] if get_origin(kind) is Annotated else ()
         for name, kind in kinds.items()
     }
+
+
+@cache
+def owned(arguments: Any) -> Mapping[str, str]:
+    """Returns the paths of requests that arguments make, each with its argument."""
+    found: dict[str, str] = {}
+    for each in fields(arguments):
+        name, kind = camel_case(each.name), each.type
+        places = [it for it in declared(arguments)[each.name] if isinstance(it, Sent | Owns)]
+        found |= {path: name for place in places for path in place.paths}
+        inner: list[Any] = [it for it in (kind, *get_args(kind)) if is_dataclass(it) and not places]
+        found |= {path: f"{name}.{own}" for it in inner for path, own in owned(it).items()}
+    return found
 
 
 @cache

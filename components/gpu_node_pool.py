@@ -30,12 +30,13 @@ from aks_catalogue.scheduling import Toleration, tolerations
 from aks_catalogue.valid import Doubtful, Each, between, one_of, resource_id
 from aks_preview.resources import AgentPool
 from components.arguments import check, chosen, warn
-from components.declared import Sent, as_output, made, sent
+from components.declared import Sent, as_output, made, owns, sent
+from components.extra_properties import with_extra
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
 from components.pool_args import SeparatePoolArgs, sent_of_pool
-from components.removed_properties import OF_POOLS
+from components.removed_properties import removals
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import SharingArgs
 from components.unaliased_resource import unaliased_resource
@@ -122,20 +123,29 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     ] = None
     """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
     type replaces the pool. So does the type that AKS has chosen: the state does not have it."""
-    spot: pulumi.Input[bool] = False
+    spot: Annotated[pulumi.Input[bool], owns("scaleSetPriority", "scaleSetEvictionPolicy")] = False
     """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
     replaces the pool."""
-    spot_max_price: Annotated[pulumi.Input[float], rules.ONLY_OF_SPOT, rules.SPOT_PRICE] = -1
+    spot_max_price: Annotated[
+        pulumi.Input[float], owns("spotMaxPrice"), rules.ONLY_OF_SPOT, rules.SPOT_PRICE
+    ] = -1
     """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means
     up to the on-demand price. Another price replaces the pool."""
     max_unavailable: Annotated[
-        pulumi.Input[str] | None, rules.NOT_UNAVAILABLE_OF_SPOT, rules.NODES_OR_PERCENT
+        pulumi.Input[str] | None,
+        owns("upgradeSettings.maxUnavailable"),
+        rules.NOT_UNAVAILABLE_OF_SPOT,
+        rules.NODES_OR_PERCENT,
     ] = None
     """How many nodes AKS upgrades at once without extra nodes, and so without spare quota, as a
     number (`1`) or percentage (`33%`). Pods must fit on the other nodes meanwhile. Default: `0`. It
     takes the place of `max_surge`. Not for spot pools."""
     max_surge: Annotated[
-        pulumi.Input[str] | None, rules.NO_SURGE_OF_SPOT, rules.NODES_OR_PERCENT, rules.check_surge
+        pulumi.Input[str] | None,
+        owns("upgradeSettings.maxSurge"),
+        rules.NO_SURGE_OF_SPOT,
+        rules.NODES_OR_PERCENT,
+        rules.check_surge,
     ] = None
     """How many extra nodes AKS adds during an upgrade, as a number (`1`) or percentage (`33%`).
     Default: `10%`, or `0` with `max_unavailable`. Not for spot pools."""
@@ -189,7 +199,9 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     ] = None
     """How several pods share a GPU (docs/sharing.md). Only with the GPU stack `device-plugin`.
     Default: each GPU is for one pod."""
-    gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
+    gpu_stack: Annotated[str, owns("gpuProfile.driver", "gpuProfile.nvidia"), rules.GPU_STACK] = (
+        "device-plugin"
+    )
     """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
     and NvidiaDevicePlugin the plugin. `managed` (preview): AKS installs both, and the DCGM metrics
     exporter; the aks-preview provider manages the pool. `operator`: NvidiaGpuOperator installs what
@@ -200,7 +212,9 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     )
     """What installs the GPU driver if `gpu_stack` is `operator`: `aks` or `operator`, the same as
     `driver` of NvidiaGpuOperator."""
-    taints: Annotated[pulumi.Input[Sequence[pulumi.Input[str]]], Each(rules.VALID_TAINT)] = ()
+    taints: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]], owns("nodeTaints"), Each(rules.VALID_TAINT)
+    ] = ()
     """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpu_taint` and, on
     spot nodes, the taint that AKS adds."""
     tainted: pulumi.Input[bool] = True
@@ -209,9 +223,9 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     gpu_taint: Annotated[pulumi.Input[str], rules.GPU_TAINT] = "sku=gpu"
     """The taint for GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    labels: Annotated[pulumi.Input[Mapping[str, pulumi.Input[str]]], rules.check_labels] = field(
-        default_factory=dict
-    )
+    labels: Annotated[
+        pulumi.Input[Mapping[str, pulumi.Input[str]]], owns("nodeLabels"), rules.check_labels
+    ] = field(default_factory=dict)
     """Labels of the nodes, in addition to those that AKS sets. Default: none."""
     artifact_streaming: Annotated[
         bool | None, Sent("artifactStreamingProfile.enabled", beyond_azure_native=True)
@@ -238,6 +252,11 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS
     drains by the pods' disruption budgets. Then the name has at most 9 characters, the pool in
     Azure 3 more, and pods find it by the label `aks-gpu/pool` (docs/rotate.md)."""
+
+    @property
+    def by_aks_preview(self) -> bool:
+        """Whether aks-preview manages the pool, which sends a newer version of the API."""
+        return self.custom_headers is not None or bool(_beyond_azure_native(self))
 
 
 class GpuNodePool(pulumi.ComponentResource):
@@ -318,7 +337,7 @@ class GpuNodePool(pulumi.ComponentResource):
     ) -> "aks.AgentPool | AgentPool":
         pool = _properties(args, node_taints)
         beyond = _beyond_azure_native(args)
-        is_preview = args.custom_headers is not None or bool(beyond)
+        is_preview = args.by_aks_preview
         pool |= beyond
         if rotates:
             headers = args.custom_headers if args.replace_on_header_change else None
@@ -331,7 +350,9 @@ class GpuNodePool(pulumi.ComponentResource):
                 # Another name replaces nothing: a new pool gets it.
                 *(["agentPoolName"] if rotates else []),
             ],
-            replace_on_changes=POOL.replacing([*POOL.given_in(sent(args)), *_ALWAYS_GIVEN]),
+            replace_on_changes=POOL.replacing(
+                [*POOL.given_in({**sent(args), **args.extra}), *_ALWAYS_GIVEN]
+            ),
         )
         opts = one_owner(
             options,
@@ -340,7 +361,7 @@ class GpuNodePool(pulumi.ComponentResource):
             replace_on_header_change=args.replace_on_header_change,
             rotates=rotates,
         )
-        hooks = [OF_POOLS.hooks()]
+        hooks = [removals(GpuNodePoolArgs).hooks()]
         hooks += [rotation_hooks(self)] if rotates else []
         for each in hooks:
             opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=each))
@@ -372,7 +393,7 @@ def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]) -> 
     }
     if surge := _surge(args):
         pool["upgradeSettings"] = {**surge, **pool.get("upgradeSettings", {})}
-    return pool
+    return with_extra(pool, args.extra)
 
 
 def _beyond_azure_native(args: GpuNodePoolArgs) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The arguments that several kinds of node pools have."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
 
 import pulumi
 
@@ -25,6 +25,15 @@ class PoolArgs:
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
     it on."""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Properties of the pool that no argument has, as a map by the names of Azure's API
+    (docs/any-property.md). A property that you take out again stays as it is in AKS."""
+    resource: ClassVar[str] = "pool"
+
+    @property
+    def by_aks_preview(self) -> bool:
+        """Whether aks-preview manages the pool, which sends a newer version of the API."""
+        return getattr(self, "custom_headers", None) is not None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,12 +1,16 @@
 """Reports properties that a program removes and AKS keeps, also in previews."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import pulumi
 
+from aks_catalogue import extra
 from aks_catalogue.aks_properties import CLUSTER, POOL
 from aks_catalogue.shapes import at
+from components.extra_properties import sent_by
 from components.hooks import guard, resolved
 
 
@@ -28,7 +32,9 @@ class Removals:
     # The paths to warn of, each with the way to change it, and those that must stay, with the
     # reason.
     lasting: Mapping[str, str]
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str]
+    # What arguments send. All else is of the argument `extra`.
+    sent: Mapping[str, str]
 
     def hooks(self) -> pulumi.ResourceHookBinding:
         """Returns the hooks of a resource of azure-native or aks-preview."""
@@ -43,8 +49,20 @@ class Removals:
         for path in removed:
             if path in self.refused:
                 raise KeptPropertyError(f"{args.name!r} must keep {path}: {self.refused[path]}")
-        warn_of_kept_properties(repr(args.name), removed, self.lasting)
+        removed += [
+            path
+            for path in extra.leaves(old)
+            if at(new, path) is None and not any(is_within(path, own) for own in self.sent)
+        ]
+        warn_of_kept_properties(repr(args.name), [*dict.fromkeys(removed)], self.lasting)
 
 
-OF_POOLS = Removals(POOL.when_removed)
-OF_CLUSTERS = Removals(CLUSTER.when_removed, CLUSTER.must_stay)
+def is_within(path: str, whole: str) -> bool:
+    return path == whole or path.startswith(f"{whole}.")
+
+
+@cache
+def removals(arguments: Any) -> Removals:
+    """Returns what AKS keeps of the resource of a class of arguments."""
+    known = {"cluster": CLUSTER, "pool": POOL}[arguments.resource]
+    return Removals(known.when_removed, known.must_stay, sent_by(arguments))

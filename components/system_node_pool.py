@@ -10,9 +10,10 @@ from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import POOL
 from components.arguments import check
 from components.declared import Sent, sent
+from components.extra_properties import with_extra
 from components.live_pools import keep_live_count
 from components.pool_args import ModeSystemArgs, SeparatePoolArgs, sent_of_pool
-from components.removed_properties import OF_POOLS
+from components.removed_properties import removals
 from components.unaliased_resource import unaliased_resource
 
 
@@ -51,15 +52,15 @@ class SystemNodePool(pulumi.ComponentResource):
         check(name, args)
         super().__init__("aks-gpu:components:SystemNodePool", name, None, opts)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
-        pool = sent_of_pool(args, "System")
+        pool = with_extra(sent_of_pool(args, "System"), args.extra)
         options = pulumi.ResourceOptions(
             parent=self,
             # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=POOL.replacing(POOL.given_in(sent(args))),
+            replace_on_changes=POOL.replacing(POOL.given_in({**sent(args), **args.extra})),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
-            hooks=OF_POOLS.hooks(),
+            hooks=removals(SystemNodePoolArgs).hooks(),
         )
         options = keep_live_count(self, pool, options)
         self.agent_pool = unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, options)

@@ -83,6 +83,11 @@ class Cluster(_NamedByTheStack):
     """Whether Pulumi refuses to delete or replace the cluster, and the resource group if the stack
     created it."""
 
+    @classmethod
+    def by_aks_preview(cls, _: Mapping[str, Any]) -> bool:
+        # systemPool decides it, which is read later: the component judges this.
+        return True
+
     if TYPE_CHECKING:
         entra: Entra | None
         upgrade_channel: str

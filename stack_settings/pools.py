@@ -95,6 +95,11 @@ class Pool(NamedPool):
             return headers
         return {SPECIALIZED_IMAGE: "true", **(headers or {})}
 
+    @classmethod
+    def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
+        is_managed = known.get("gpuStack") == "managed"
+        return super().by_aks_preview(known) or is_managed or "artifactStreaming" in known
+
     @property
     def has_gpus(self) -> bool:
         return is_gpu_size(self.vm_size)

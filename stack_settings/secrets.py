@@ -13,8 +13,10 @@ from stack_settings.section import Section
 KEPT = frozenset(
     {
         "cluster.authorizedIpRanges",
+        "cluster.extra",
         "devicePlugin.image",
         "gpuPools[].customHeaders",
+        "gpuPools[].extra",
         "gpuPools[].labels",
         "gpuPools[].taints",
         "network.dnsServiceIp",
@@ -23,6 +25,7 @@ KEPT = frozenset(
         "network.subnetId",
         "sampleJob.image",
         "systemPool.customHeaders",
+        "systemPool.extra",
         "tags",
     }
 )

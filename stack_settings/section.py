@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 from aks_catalogue.mistakes import Mistake, shown
 from aks_catalogue.valid import Rules, mistakes, property_mistakes, rules
 from components.declared import declared
+from components.extra_properties import extra_mistakes
 from components.package.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ class Section(BaseModel):
         return rules(declared, doubtful=doubtful)
 
     @classmethod
+    def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
+        """Whether aks-preview may manage the resource of a section with these values."""
+        return known.get("customHeaders") is not None
+
+    @classmethod
     def known_keys(cls) -> list[str]:
         return [str(field.alias) for field in cls.model_fields.values()]
 
@@ -173,6 +179,11 @@ class Section(BaseModel):
         finally:
             _READ.reset(before)
         found = {name: [*property_mistakes(cls.rules(), name, known)] for name in known}
+        if cls.arguments and known.get("extra"):
+            is_newer = cls.by_aks_preview(known)
+            found["extra"] += extra_mistakes(
+                cls.arguments, known["extra"], by_aks_preview=is_newer, path="extra"
+            )
         # One mistake a key: the rule's, which a component tells too.
         wrong = [each for each in wrong if not any(map(found.get, each["loc"][:1]))]
         if refused := [mistake for each in found.values() for mistake in each]:

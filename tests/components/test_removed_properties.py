@@ -48,6 +48,7 @@ POOL: dict[str, dict[str, Any]] = {
     "subnet_id": {"subnet_id": SUBNET},
     "host_encryption": {"host_encryption": True},
     "tags": {"tags": {"a": "b"}},
+    "extra": {"extra": {"kubeletConfig": {"cpuManagerPolicy": "static"}}},
 }
 GPU_POOL: dict[str, dict[str, Any]] = POOL | {
     "os_disk_size_gb": {"os_disk_size_gb": 256},
@@ -102,6 +103,7 @@ CLUSTER: dict[str, dict[str, Any]] = {
     "upgrade_channel": {"upgrade_channel": "patch"},
     "node_os_upgrade_channel": {"node_os_upgrade_channel": "SecurityPatch"},
     "tags": {"tags": {"a": "b"}},
+    "extra": {"extra": {"addonProfiles": {"azurepolicy": {"enabled": True}}}},
 }
 # What AKS raises by itself, and the docs say so; and what is sent with each request or not at all.
 OF_AKS = {"kubernetesVersion", "orchestratorVersion"}
@@ -135,9 +137,11 @@ POOL_TOLD = {
 } | OF_AKS
 # What is fixed and is AKS's to choose is replaced where it is said; taken out, it stays.
 POOL_TOLD |= WITH_THE_AUTOSCALER | OF_REQUESTS | {"scaleSetPriority"}
+# All that no argument sends is told, wherever it is.
+POOL_TOLD |= {"kubeletConfig"}
 CLUSTER_TOLD = {*aks_properties.CLUSTER.when_removed, *aks_properties.CLUSTER.must_stay} | OF_AKS
 # Said as long as there is an aadProfile, whose going is refused.
-CLUSTER_TOLD |= {"disableLocalAccounts"}
+CLUSTER_TOLD |= {"disableLocalAccounts", "addonProfiles"}
 KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {
     "gpu": ("AgentPool", make_gpu_pool, GPU_POOL, POOL_TOLD, GpuNodePoolArgs),
     "system": ("AgentPool", make_system_pool, POOL, POOL_TOLD, SystemNodePoolArgs),

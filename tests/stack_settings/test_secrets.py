@@ -18,6 +18,9 @@ POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 # A legal value of each setting that can be a secret, with what is secret of it.
 KEPT_VALUES: dict[str, tuple[Any, set[str]]] = {
     "cluster.authorizedIpRanges": (["20.40.60.0/24"], {"20.40.60.0/24"}),
+    "cluster.extra": ({"httpProxyConfig": {"trustedCa": "hunter2"}}, {"hunter2"}),
+    "gpuPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
+    "systemPool.extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "devicePlugin.image": ("registry/plugin:1", {"registry/plugin:1"}),
     "gpuPools[].customHeaders": ({"X-Team": "hunter2"}, {"hunter2"}),
     "gpuPools[].labels": ({"team": "hunter2"}, {"hunter2"}),

@@ -1,0 +1,49 @@
+"""Properties that no argument has: which of them can be sent, and how they come into requests."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from aks_catalogue import aks_types, aks_versions, extra
+from aks_catalogue.mistakes import Mistake
+from components.declared import is_known, owned
+
+# What components send whatever their arguments are, with the argument that decides it.
+_ALWAYS: Mapping[str, Mapping[str, str]] = {
+    "cluster": {"aadProfile.managed": "entra", "enableRBAC": "", "sku.name": ""},
+    "pool": {"enableAutoScaling": "maxCount", "mode": "", "osType": "", "type": ""},
+}
+
+
+def extra_mistakes(arguments: Any, given: Any, *, by_aks_preview: bool, path: str) -> list[Mistake]:
+    """Returns what is wrong with the argument `extra` of a class of arguments."""
+    version = aks_types.API_VERSION if by_aks_preview else aks_versions.AZURE_NATIVE
+    own = sent_by(arguments)
+    return extra.mistakes(arguments.resource, _plain(given), own, version, path)
+
+
+def sent_by(arguments: Any) -> Mapping[str, str]:
+    """Returns the paths that a component sends, each with its argument, if it has one."""
+    return {**_ALWAYS[arguments.resource], **owned(arguments)}
+
+
+def with_extra(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a request with more properties; each of both can be an output, at any depth."""
+    return {**body, **{name: _merged(body.get(name), value) for name, value in given.items()}}
+
+
+def _merged(value: Any, more: Any) -> Any:
+    if is_known(value) or not isinstance(value, pulumi.Output):
+        return extra.merged(value, more)
+    return pulumi.Output.all(value, more).apply(lambda both: extra.merged(*both))
+
+
+def _plain(values: Any) -> Any:
+    """Returns values with None in place of outputs, which are not known yet."""
+    match values:
+        case Mapping():
+            return {name: _plain(value) for name, value in values.items()}
+        case list() | tuple():
+            return [_plain(value) for value in values]
+    return values if is_known(values) else None

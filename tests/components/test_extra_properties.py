@@ -1,0 +1,146 @@
+"""The argument `extra`: what AKS's API has and no argument says, sent like everything else."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pulumi
+import pytest
+
+from components import (
+    AksCluster,
+    AksClusterArgs,
+    GpuNodePool,
+    GpuNodePoolArgs,
+    SystemNodePool,
+    SystemNodePoolArgs,
+    SystemPoolArgs,
+)
+from components.arguments import ArgumentsError
+from components.removed_properties import removals
+from tests.conftest import Deploy
+
+PLACE: dict[str, Any] = {"resource_group_name": "g", "cluster_name": "c"}
+
+
+def gpu_pool(**args: Any) -> GpuNodePool:
+    more = {"pool_name": "gpu", "vm_size": "Standard_NC8as_T4_v3", **args}
+    return GpuNodePool("gpu", GpuNodePoolArgs(**PLACE, **more))
+
+
+def cluster(system_pool: dict[str, Any] | None = None, **args: Any) -> AksCluster:
+    pool = SystemPoolArgs(vm_size="Standard_D4ds_v5", **(system_pool or {}))
+    return AksCluster("c", AksClusterArgs(**PLACE, location="eastus", system_pool=pool, **args))
+
+
+def test_properties_are_merged_at_any_depth(deploy: Deploy) -> None:
+    extra = {
+        "autoUpgradeProfile": {},
+        "networkProfile": {"loadBalancerProfile": {"idleTimeoutInMinutes": 4}},
+    }
+    made = deploy(lambda: cluster(extra=extra)).only("ManagedCluster").inputs
+    assert made["networkProfile"]["loadBalancerProfile"] == {"idleTimeoutInMinutes": 4}
+    assert made["networkProfile"]["networkPluginMode"] == "overlay"
+    assert made["autoUpgradeProfile"]["upgradeChannel"] == "none"
+
+
+def test_outputs_are_values_too(deploy: Deploy) -> None:
+    zone = pulumi.Output.from_input("system")
+    extra = {
+        "apiServerAccessProfile": {"privateDNSZone": zone},
+        "networkProfile": {"outboundType": pulumi.Output.from_input("userDefinedRouting")},
+    }
+    made = deploy(lambda: cluster(private=True, extra=extra)).only("ManagedCluster").inputs
+    access = {"enablePrivateCluster": True, "privateDNSZone": "system"}
+    assert made["apiServerAccessProfile"] == access
+    assert made["networkProfile"]["outboundType"] == "userDefinedRouting"
+    assert made["networkProfile"]["networkPlugin"] == "azure"
+
+
+def test_system_pools_have_it_too(deploy: Deploy) -> None:
+    extra = {"kubeletDiskType": "OS"}
+    made = deploy(lambda: cluster({"extra": extra})).only("ManagedCluster").inputs
+    assert made["agentPoolProfiles"][0]["kubeletDiskType"] == "OS"
+    args: dict[str, Any] = {"pool_name": "more", "vm_size": "Standard_D4ds_v5", "extra": extra}
+    graph = deploy(lambda: SystemNodePool("more", SystemNodePoolArgs(**PLACE, **args)))
+    assert graph.only("AgentPool").inputs["kubeletDiskType"] == "OS"
+
+
+def refused(deploy: Deploy, program: Any) -> str:
+    with pytest.raises(ArgumentsError) as error:
+        deploy(program)
+    return str(error.value)
+
+
+def test_what_an_argument_says_is_refused_with_it(deploy: Deploy) -> None:
+    """Also where the value is an output: nobody would know which of both was sent."""
+    unknown = pulumi.Output.from_input("10.0.0.0/8")
+    extra = {
+        "networkProfile": {"podCidr": unknown, "networkPlugin": "kubenet"},
+        "agentPoolProfiles": [],
+        "identity": {},
+        "enableRBAC": False,
+        "sku": {"name": "Automatic"},
+    }
+    told = refused(deploy, lambda: cluster(extra=extra))
+    for path, argument in {
+        "networkProfile.podCidr": "network.podCidr",
+        "networkProfile.networkPlugin": "network.mode",
+        "agentPoolProfiles": "systemPool",
+        "identity": "userAssignedIdentityId",
+    }.items():
+        assert f"extra.{path}: is the argument {argument}: set that" in told
+    assert "extra.enableRBAC: is always sent" in told
+    assert "extra.sku.name: is always sent" in told
+    pool = {"nodeTaints": [], "mode": "System", "gpuProfile": {"driver": "None"}}
+    told = refused(deploy, lambda: gpu_pool(extra=pool))
+    assert "extra.nodeTaints: is the argument taints" in told
+    assert "extra.mode: is always sent" in told
+    assert "extra.gpuProfile.driver: is the argument gpuStack" in told
+
+
+def test_what_azure_native_does_not_send_is_refused(deploy: Deploy) -> None:
+    """aks-preview sends a newer version of the API."""
+    extra: dict[str, Any] = {"schedulerProfile": {"upstream": {}}}
+    assert "azure-native sends 2025-09-01" in refused(deploy, lambda: cluster(extra=extra))
+    deploy(lambda: cluster({"custom_headers": {}}, extra=extra))
+    # A pool with managed GPUs is aks-preview's.
+    newer: dict[str, Any] = {"networkProfile": {"dranet": {}}}
+    deploy(lambda: gpu_pool(gpu_stack="managed", extra=newer))
+    told = refused(deploy, lambda: gpu_pool(extra={"gpuProfile": {"driverType": "CUDA"}}))
+    assert "extra.gpuProfile.driverType: is in AKS's API from the preview of 2024-07-02" in told
+
+
+def test_a_fixed_property_replaces(deploy: Deploy) -> None:
+    extra = {"diskEncryptionSetID": "/subscriptions/s/diskEncryptionSets/d"}
+    options = deploy(lambda: cluster(extra=extra)).only("ManagedCluster").options
+    assert "diskEncryptionSetID" in options.replaceOnChanges
+    assert (
+        "diskEncryptionSetID" not in deploy(cluster).only("ManagedCluster").options.replaceOnChanges
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            {"addonProfiles": {"azurepolicy": {"enabled": True}}},
+            {},
+            ["addonProfiles.azurepolicy.enabled"],
+        ),
+        (
+            {"autoScalerProfile": {"expander": "random", "scan-interval": "10s"}},
+            {"autoScalerProfile": {"expander": "random"}},
+            ["autoScalerProfile.scan-interval"],
+        ),
+        ({"tags": {"a": "b"}, "networkProfile": {"networkPlugin": "azure"}}, {}, []),
+    ],
+)
+def test_what_is_taken_out_and_stays_is_told(
+    monkeypatch: pytest.MonkeyPatch, old: dict[str, Any], new: dict[str, Any], told: list[str]
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    change = SimpleNamespace(name="c", old_inputs={"a": 1, **old}, new_inputs={"a": 1, **new})
+    asyncio.run(removals(AksClusterArgs).compare(change))  # type: ignore[arg-type]
+    assert said == [f"'c': AKS keeps the current {path}" for path in told]

@@ -1,0 +1,60 @@
+"""Properties that no argument has, on the engine: sent, compared, refreshed, told when they go."""
+
+from typing import Any
+
+import pytest
+
+from tests.azure_pools import V, path
+from tests.bench import Bench
+from tests.names import unique
+from tests.rehearsal.conftest import Azure
+from tests.test_stacks_on_engine import POOL, stack, up
+
+Json = dict[str, Any]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+VAULT = {
+    "azureKeyvaultSecretsProvider": {"enabled": True, "config": {"enableSecretRotation": "true"}}
+}
+BOTH: Json = {
+    "addonProfiles": {**VAULT, "azurepolicy": {"enabled": True}},
+    "azureMonitorProfile": {"metrics": {"enabled": True}},
+    "httpProxyConfig": {"httpProxy": "http://proxy:3128", "noProxy": ["localhost"]},
+    "securityProfile": {"defender": {"securityMonitoring": {"enabled": True}}},
+    "autoScalerProfile": {"expander": "least-waste"},
+}
+
+
+def test_any_property_is_sent_and_compared(bench: Bench) -> None:
+    """A company with the Key Vault add-on had to fork the program."""
+    name = unique("any")
+
+    def config(cluster: Json, pool: Json) -> Json:
+        own = {"name": name, "protect": False, "extra": cluster}
+        return stack(name, {**POOL, "extra": pool}, cluster=own)
+
+    kubelet = {"kubeletConfig": {"cpuManagerPolicy": "static"}}
+    up(bench, config(BOTH, kubelet))
+    azure = Azure(bench.cloud)
+    live = azure.call("GET", f"{path(name)}{V}").body["properties"]
+    for key in BOTH:
+        assert live[key]
+    assert live["addonProfiles"]["azureKeyvaultSecretsProvider"]["enabled"]
+    pool = azure.call("GET", f"{path(name)}/agentPools/gpu{V}").body["properties"]
+    assert pool["kubeletConfig"]["cpuManagerPolicy"] == "static"
+    assert bench.changes() == {}
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert bench.changes() == {}
+
+    changed = {**BOTH, "autoScalerProfile": {"expander": "priority"}}
+    assert up(bench, config(changed, kubelet)).keys() == {"cluster"}
+    live = azure.call("GET", f"{path(name)}{V}").body["properties"]
+    assert live["autoScalerProfile"]["expander"] == "priority"
+
+    without = {key: value for key, value in changed.items() if key != "addonProfiles"}
+    bench.write_stack(config(without, kubelet))
+    printed = bench.pulumi("up", "--yes", "--skip-preview")
+    assert "AKS keeps the current addonProfiles.azurepolicy.enabled" in printed
+    live = azure.call("GET", f"{path(name)}{V}").body["properties"]
+    assert live["addonProfiles"]["azurepolicy"]["enabled"]
+    bench.pulumi("destroy", "--yes", "--skip-preview")
