@@ -21,6 +21,8 @@ from components import (
     ManagedGpuFeature,
     ManagedGpuFeatureArgs,
     NetworkArgs,
+    NodePool,
+    NodePoolArgs,
     ResourceGroup,
     ResourceGroupArgs,
     SpecializedGpuImage,
@@ -129,6 +131,13 @@ for system_pool in stack.system_pools:
         pulumi.ResourceOptions.merge(
             with_the_cluster, pulumi.ResourceOptions(protect=system_pool.protect)
         ),
+    )
+
+for pool in stack.pools:
+    NodePool(
+        pool.name,
+        pool.as_args(NodePoolArgs, **shared),
+        pulumi.ResourceOptions(protect=pool.protect),
     )
 
 pools = [

@@ -316,6 +316,11 @@ WITHOUT_GPUS = wrong_if(
     lambda size, _: is_gpu_size(size),
     "{!r} has GPUs: use a size without GPUs, or add the pool to the GPU pools",
 )
+OF_SYSTEM_POOLS = wrong_if(
+    lambda taint, _: not taint.startswith("CriticalAddonsOnly") and "PreferNo" not in taint,
+    "{!r} keeps AKS's own pods away: a system pool takes CriticalAddonsOnly=true:NoSchedule, and "
+    "taints of the effect PreferNoSchedule",
+)
 ONLY_LINUX = wrong_if(
     lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools support only Linux"
 )

@@ -15,6 +15,7 @@ with unsearched():
     from components.gpu_isolation import GpuIsolation, GpuIsolationArgs
     from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
     from components.managed_gpu_feature import ManagedGpuFeature, ManagedGpuFeatureArgs
+    from components.node_pool import NodePool, NodePoolArgs
     from components.nvidia_device_plugin import (
         NvidiaDevicePlugin,
         NvidiaDevicePluginArgs,
@@ -51,6 +52,8 @@ __all__ = [
     "ManagedGpuFeature",
     "ManagedGpuFeatureArgs",
     "NetworkArgs",
+    "NodePool",
+    "NodePoolArgs",
     "NvidiaDevicePlugin",
     "NvidiaDevicePluginArgs",
     "NvidiaGpuOperator",

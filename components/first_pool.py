@@ -13,6 +13,8 @@ from components.live_pools import POOLS, has
 from components.removed_properties import warn_of_kept_properties
 
 _KEPT = dict.fromkeys((*POOL.fixed, *POOL.when_removed))
+# An empty value removes it, where the program says so.
+_TAINTS = "nodeTaints"
 
 
 class FirstPoolError(Exception):
@@ -49,6 +51,8 @@ async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
                 "(docs/system-pools.md)"
             )
         removed = [path for path in _KEPT if at(old_inputs[old_name], path) and not at(pool, path)]
+        if at(old_inputs[old_name], _TAINTS) and at(pool, _TAINTS) is None:
+            removed.append(_TAINTS)
         warn_of_kept_properties(f"system pool {old_name!r}", removed, POOL.when_removed)
 
 

@@ -1,7 +1,7 @@
 """A GPU node pool, as a resource separate from the cluster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -35,7 +35,7 @@ from components.extra_properties import with_extra
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
-from components.pool_args import SeparatePoolArgs, sent_of_pool
+from components.pool_args import UserPoolArgs, sent_of_user_pool
 from components.removed_properties import removals
 from components.rotation import rotating_name, rotation_hooks
 from components.sharing import SharingArgs
@@ -46,7 +46,7 @@ _ALWAYS_GIVEN = ("gpuProfile.driver", "gpuProfile.nvidia", "scaleSetPriority")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GpuNodePoolArgs(SeparatePoolArgs):
+class GpuNodePoolArgs(UserPoolArgs):
     """The inputs of a GPU node pool."""
 
     pool_name: Annotated[
@@ -79,12 +79,6 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     ] = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    kubernetes_version: Annotated[
-        pulumi.Input[str] | None, Sent("orchestratorVersion"), rules.check_kubernetes_version
-    ] = None
-    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
-    older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
-    from the cluster's outputs, so that Pulumi upgrades the cluster first."""
     capacity_reservation_group_id: Annotated[
         pulumi.Input[str] | None,
         Sent("capacityReservationGroupID"),
@@ -123,14 +117,6 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     ] = None
     """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
     type replaces the pool. So does the type that AKS has chosen: the state does not have it."""
-    spot: Annotated[pulumi.Input[bool], owns("scaleSetPriority", "scaleSetEvictionPolicy")] = False
-    """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
-    replaces the pool."""
-    spot_max_price: Annotated[
-        pulumi.Input[float], owns("spotMaxPrice"), rules.ONLY_OF_SPOT, rules.SPOT_PRICE
-    ] = -1
-    """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means
-    up to the on-demand price. Another price replaces the pool."""
     max_unavailable: Annotated[
         pulumi.Input[str] | None,
         owns("upgradeSettings.maxUnavailable"),
@@ -223,10 +209,6 @@ class GpuNodePoolArgs(SeparatePoolArgs):
     gpu_taint: Annotated[pulumi.Input[str], rules.GPU_TAINT] = "sku=gpu"
     """The taint for GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    labels: Annotated[
-        pulumi.Input[Mapping[str, pulumi.Input[str]]], owns("nodeLabels"), rules.check_labels
-    ] = field(default_factory=dict)
-    """Labels of the nodes, in addition to those that AKS sets. Default: none."""
     artifact_streaming: Annotated[
         bool | None, Sent("artifactStreamingProfile.enabled", beyond_azure_native=True)
     ] = None
@@ -380,16 +362,11 @@ class GpuNodePool(pulumi.ComponentResource):
 def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]) -> dict[str, Any]:
     """Returns what requests for the pool have, of either provider."""
     pool = {
-        **sent_of_pool(args, "User"),
+        **sent_of_user_pool(args),
         "nodeTaints": node_taints,
         "nodeLabels": _labels(args),
         # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.
         "gpuProfile": {"driver": _driver(args)},
-        "scaleSetPriority": made(lambda on: "Spot" if on else None, args.spot),
-        "scaleSetEvictionPolicy": made(lambda on: "Delete" if on else None, args.spot),
-        "spotMaxPrice": made(
-            lambda on, price: price if on else None, args.spot, args.spot_max_price
-        ),
     }
     if surge := _surge(args):
         pool["upgradeSettings"] = {**surge, **pool.get("upgradeSettings", {})}

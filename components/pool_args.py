@@ -9,7 +9,15 @@ import pulumi
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import Each, between, one_of
-from components.declared import Sent, in_order, map_or_empty, sent, true_or_nothing
+from components.declared import (
+    Sent,
+    in_order,
+    made,
+    map_or_empty,
+    owns,
+    sent,
+    true_or_nothing,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +62,15 @@ class ModeSystemArgs(PoolArgs):
     ] = None
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
+    taints: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]] | None,
+        Sent("nodeTaints"),
+        Each(rules.VALID_TAINT),
+        Each(rules.OF_SYSTEM_POOLS),
+    ] = None
+    """Taints of the nodes, each as `key=value:effect`: `CriticalAddonsOnly=true:NoSchedule`, which
+    keeps applications away, or some of the effect `PreferNoSchedule`. Default: none, or what the
+    pool has; `[]` removes them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +97,42 @@ class SeparatePoolArgs(PoolArgs):
         check_tags,
     ] = None
     """The Azure tags of the pool. Default: none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserPoolArgs(SeparatePoolArgs):
+    """The arguments of pools in mode User."""
+
+    kubernetes_version: Annotated[
+        pulumi.Input[str] | None, Sent("orchestratorVersion"), rules.check_kubernetes_version
+    ] = None
+    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
+    older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
+    from the cluster's outputs, so that Pulumi upgrades the cluster first."""
+    spot: Annotated[pulumi.Input[bool], owns("scaleSetPriority", "scaleSetEvictionPolicy")] = False
+    """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
+    replaces the pool."""
+    spot_max_price: Annotated[
+        pulumi.Input[float], owns("spotMaxPrice"), rules.ONLY_OF_SPOT, rules.SPOT_PRICE
+    ] = -1
+    """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means
+    up to the on-demand price. Another price replaces the pool."""
+    labels: Annotated[
+        pulumi.Input[Mapping[str, pulumi.Input[str]]], owns("nodeLabels"), rules.check_labels
+    ] = field(default_factory=dict)
+    """Labels of the nodes, in addition to those that AKS sets. Default: none."""
+
+
+def sent_of_user_pool(args: UserPoolArgs) -> dict[str, Any]:
+    """Returns what requests have of a pool in mode User."""
+    return {
+        **sent_of_pool(args, "User"),
+        "scaleSetPriority": made(lambda on: "Spot" if on else None, args.spot),
+        "scaleSetEvictionPolicy": made(lambda on: "Delete" if on else None, args.spot),
+        "spotMaxPrice": made(
+            lambda on, price: price if on else None, args.spot, args.spot_max_price
+        ),
+    }
 
 
 def sent_of_pool(args: Any, mode: str) -> dict[str, Any]:

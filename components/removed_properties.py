@@ -35,6 +35,8 @@ class Removals:
     refused: Mapping[str, str]
     # What arguments send. All else is of the argument `extra`.
     sent: Mapping[str, str]
+    # What an empty value removes.
+    emptied_by: Mapping[str, Any]
 
     def hooks(self) -> pulumi.ResourceHookBinding:
         """Returns the hooks of a resource of azure-native or aks-preview."""
@@ -49,6 +51,7 @@ class Removals:
         for path in removed:
             if path in self.refused:
                 raise KeptPropertyError(f"{args.name!r} must keep {path}: {self.refused[path]}")
+        removed += [path for path in self.emptied_by if at(old, path) and at(new, path) is None]
         removed += [
             path
             for path in extra.leaves(old)
@@ -65,4 +68,4 @@ def is_within(path: str, whole: str) -> bool:
 def removals(arguments: Any) -> Removals:
     """Returns what AKS keeps of the resource of a class of arguments."""
     known = {"cluster": CLUSTER, "pool": POOL}[arguments.resource]
-    return Removals(known.when_removed, known.must_stay, sent_by(arguments))
+    return Removals(known.when_removed, known.must_stay, sent_by(arguments), known.emptied_by)

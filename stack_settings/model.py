@@ -20,7 +20,7 @@ from components.nvidia_device_plugin import NvidiaDevicePluginArgs
 from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
 from components.resource_group import ResourceGroupArgs
 from components.sample_job import SampleJobArgs
-from stack_settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
+from stack_settings.pools import GpuPool, NodePool, Pool, SystemNodePool, SystemPool
 from stack_settings.section import RefusedError, Section, context_of, keys_of
 
 # The keys that apply to an existing cluster, by section.
@@ -192,6 +192,8 @@ class Settings(Section):
     """The first system node pool, which AKS creates with the cluster."""
     system_pools: list[SystemNodePool] = []
     """Additional system node pools ([how to replace the first one](../system-pools.md))."""
+    pools: list[NodePool] = []
+    """Node pools without GPUs, for what runs beside them."""
     gpu_pools: list[GpuPool] = []
     """The GPU node pools."""
     device_plugin: DevicePlugin = DevicePlugin.model_validate({})
@@ -329,6 +331,15 @@ class Settings(Section):
         """The first system pool, as a list; empty if it was removed or the cluster exists."""
         has_pool = not self.cluster.existing and not self.system_pool.removed
         return [self.system_pool] if has_pool else []
+
+    @property
+    def separate_pools(self) -> list[tuple[str, SystemNodePool | NodePool | GpuPool]]:
+        """The pools that are resources of their own, each with its key."""
+        return [
+            *((f"systemPools[{n}]", pool) for n, pool in enumerate(self.system_pools)),
+            *((f"pools[{n}]", pool) for n, pool in enumerate(self.pools)),
+            *((f"gpuPools[{n}]", pool) for n, pool in enumerate(self.gpu_pools)),
+        ]
 
     def pools_of(self, gpu_stack: str) -> list[Pool]:
         """The pools with GPUs that have this GPU stack."""

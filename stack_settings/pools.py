@@ -11,6 +11,7 @@ from aks_catalogue.sizes import find, is_gpu_size
 from aks_catalogue.valid import one_of
 from components.aks_cluster import SystemPoolArgs
 from components.gpu_node_pool import GpuNodePoolArgs
+from components.node_pool import NodePoolArgs
 from components.sharing import SharingArgs, TimeSlicingArgs
 from components.system_node_pool import SystemNodePoolArgs
 from stack_settings.section import Section, context_of, keys_of, must_be
@@ -130,6 +131,30 @@ class SystemNodePool(NamedPool):
     kubernetes_version: str = None  # type: ignore[assignment]
     """The Kubernetes version of the nodes: up to three minor versions older than the cluster's.
     Default: `cluster.kubernetesVersion`."""
+
+    _version = field_validator("kubernetes_version", mode="before")(
+        _default_to_the_clusters_version
+    )
+
+
+@keys_of(
+    NodePoolArgs,
+    named="pool_name",
+    without=("resource_group_name", "cluster_name", "subnet_id", "tags"),
+)
+class NodePool(NamedPool):
+    """A node pool without GPUs, for what runs beside them."""
+
+    vm_size: str = "Standard_D4ds_v5"
+    protect: bool = False
+    """Whether Pulumi refuses to delete or replace the pool."""
+    kubernetes_version: str = None  # type: ignore[assignment]
+    """The Kubernetes version of the nodes: up to three minor versions older than the cluster's.
+    Default: `cluster.kubernetesVersion`."""
+
+    if TYPE_CHECKING:
+        spot: bool
+        spot_max_price: float
 
     _version = field_validator("kubernetes_version", mode="before")(
         _default_to_the_clusters_version

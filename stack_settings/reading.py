@@ -84,7 +84,7 @@ def _pool_names(values: Mapping[str, Any]) -> list[str]:
     system = values.get("systemPool")
     default = {"name": SystemPool.model_fields["name"].default}
     all_pools = [default | system if isinstance(system, dict) else default]
-    for key in ("systemPools", "gpuPools"):
+    for key in ("systemPools", "pools", "gpuPools"):
         pools = values.get(key)
         all_pools += pools if isinstance(pools, list) else []
     names = [pool.get("name") for pool in all_pools if isinstance(pool, dict)]

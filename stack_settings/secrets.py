@@ -20,18 +20,22 @@ KEPT = frozenset(
         "gpuPools[].labels",
         "gpuPools[].taints",
         "network.dnsServiceIp",
+        "pools[].extra",
+        "pools[].labels",
+        "pools[].taints",
         "network.podCidr",
         "network.serviceCidr",
         "network.subnetId",
         "sampleJob.image",
         "systemPool.customHeaders",
         "systemPool.extra",
+        "systemPools[].extra",
         "tags",
     }
 )
 # AKS repeats the labels, taints and tags of all pools in the outputs of the cluster. The engine
 # keeps that list secret if a value of the system pool in the cluster's inputs is secret.
-_KEYS_IN_POOLS = frozenset({"gpuPools", "tags"})
+_KEYS_IN_POOLS = frozenset({"gpuPools", "pools", "systemPools", "tags"})
 _HIDES_THE_LIST = "systemPool.osSku"
 MASK = "[secret]"
 # Shorter parts of a secret occur in any sentence.

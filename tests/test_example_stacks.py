@@ -30,6 +30,7 @@ class Example:
 
 
 EXAMPLES = [
+    Example(stack="company", offers={"gpu": (GPU, 1)}),
     Example(stack="device-plugin", offers={"gpu": (GPU, 1)}),
     Example(stack="isolated", offers={"gpu": (GPU, 1)}, is_isolated=True),
     Example(stack="managed", offers={"gpu": (GPU, 1)}),

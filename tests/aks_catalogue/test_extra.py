@@ -41,7 +41,7 @@ def test_what_azure_takes_passes(given: dict[str, Any]) -> None:
 
 def test_a_newer_property_names_the_version_that_has_it() -> None:
     """azure-native sent it, and Azure had never heard of it."""
-    given = {"schedulerProfile": {"upstream": {}}}
+    given: dict[str, Any] = {"schedulerProfile": {"upstream": {}}}
     assert told(given, version=API_VERSION) == []
     assert told(given) == [
         "extra.schedulerProfile: is in AKS's API from 2026-05-01, and azure-native sends "

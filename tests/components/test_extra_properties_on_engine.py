@@ -58,3 +58,47 @@ def test_any_property_is_sent_and_compared(bench: Bench) -> None:
     live = azure.call("GET", f"{path(name)}{V}").body["properties"]
     assert live["addonProfiles"]["azurepolicy"]["enabled"]
     bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+PROGRAM = """
+import pulumi
+from pulumi_azure_native import resources
+from components import AksCluster, AksClusterArgs, GpuNodePool, GpuNodePoolArgs, SystemPoolArgs
+
+
+def on_the_os_disk(args):
+    if not args.type_.endswith(":AgentPool"):
+        return None
+    changed = {{**args.props, "kubeletDiskType": "OS"}}
+    return pulumi.ResourceTransformResult(changed, args.opts)
+
+
+group = resources.ResourceGroup("group", resource_group_name={name!r}, location="eastus")
+cluster = AksCluster(
+    "cluster",
+    AksClusterArgs(
+        resource_group_name=group.name,
+        location="eastus",
+        cluster_name={name!r},
+        system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5"),
+    ),
+)
+GpuNodePool(
+    "gpu",
+    GpuNodePoolArgs(
+        resource_group_name=group.name,
+        cluster_name=cluster.cluster_name,
+        pool_name="gpu",
+        vm_size="Standard_NC8as_T4_v3",
+    ),
+    pulumi.ResourceOptions(transforms=[on_the_os_disk]),
+)
+"""
+
+
+def test_transforms_change_what_a_component_makes(bench: Bench) -> None:
+    name = unique("transforms")
+    bench.up(PROGRAM.format(name=name))
+    pool = Azure(bench.cloud).call("GET", f"{path(name)}/agentPools/gpu{V}").body["properties"]
+    assert pool["kubeletDiskType"] == "OS"
+    assert bench.changes() == {}

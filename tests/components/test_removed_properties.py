@@ -19,6 +19,8 @@ from components import (
     GpuNodePool,
     GpuNodePoolArgs,
     NetworkArgs,
+    NodePool,
+    NodePoolArgs,
     SharingArgs,
     SystemNodePool,
     SystemNodePoolArgs,
@@ -49,6 +51,15 @@ POOL: dict[str, dict[str, Any]] = {
     "host_encryption": {"host_encryption": True},
     "tags": {"tags": {"a": "b"}},
     "extra": {"extra": {"kubeletConfig": {"cpuManagerPolicy": "static"}}},
+}
+SYSTEM_POOL: dict[str, dict[str, Any]] = POOL | {
+    "taints": {"taints": ["CriticalAddonsOnly=true:NoSchedule"]},
+}
+USER_POOL: dict[str, dict[str, Any]] = POOL | {
+    "spot": {"spot": True},
+    "spot_max_price": {"spot": True, "spot_max_price": 1.5},
+    "taints": {"taints": ["a=b:NoSchedule"]},
+    "labels": {"labels": {"a": "b"}},
 }
 GPU_POOL: dict[str, dict[str, Any]] = POOL | {
     "os_disk_size_gb": {"os_disk_size_gb": 256},
@@ -126,6 +137,11 @@ def make_system_pool(changes: dict[str, Any]) -> None:
     SystemNodePool("it", SystemNodePoolArgs(**PLACE, pool_name="it", **args))
 
 
+def make_node_pool(changes: dict[str, Any]) -> None:
+    args: dict[str, Any] = {"vm_size": "Standard_D4ds_v5", **changes}
+    NodePool("it", NodePoolArgs(**PLACE, pool_name="it", **args))
+
+
 def make_cluster(changes: dict[str, Any]) -> None:
     place: dict[str, Any] = {**PLACE, "location": "eastus"}
     AksCluster("it", replace(AksClusterArgs(**place, system_pool=SYSTEM), **changes))
@@ -144,7 +160,14 @@ CLUSTER_TOLD = {*aks_properties.CLUSTER.when_removed, *aks_properties.CLUSTER.mu
 CLUSTER_TOLD |= {"disableLocalAccounts", "addonProfiles"}
 KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {
     "gpu": ("AgentPool", make_gpu_pool, GPU_POOL, POOL_TOLD, GpuNodePoolArgs),
-    "system": ("AgentPool", make_system_pool, POOL, POOL_TOLD, SystemNodePoolArgs),
+    "system": (
+        "AgentPool",
+        make_system_pool,
+        SYSTEM_POOL,
+        POOL_TOLD | {"nodeTaints"},
+        SystemNodePoolArgs,
+    ),
+    "user": ("AgentPool", make_node_pool, USER_POOL, POOL_TOLD, NodePoolArgs),
     "cluster": ("ManagedCluster", make_cluster, CLUSTER, CLUSTER_TOLD, AksClusterArgs),
 }
 

@@ -19,6 +19,10 @@ POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 KEPT_VALUES: dict[str, tuple[Any, set[str]]] = {
     "cluster.authorizedIpRanges": (["20.40.60.0/24"], {"20.40.60.0/24"}),
     "cluster.extra": ({"httpProxyConfig": {"trustedCa": "hunter2"}}, {"hunter2"}),
+    "pools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
+    "pools[].labels": ({"team": "hunter2"}, {"hunter2"}),
+    "pools[].taints": (["a=b:NoSchedule"], {"a=b:NoSchedule"}),
+    "systemPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "gpuPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "systemPool.extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "devicePlugin.image": ("registry/plugin:1", {"registry/plugin:1"}),
@@ -62,10 +66,13 @@ def configuration(path: str, value: Any) -> dict[str, str]:
     """A stack that says one thing."""
     key, *inner = path.replace("[]", "").split(".")
     settings: dict[str, Any] = {"gpuPools": [POOL]}
+    of_others = {"pools": {"name": "cpu"}, "systemPools": {"name": "more"}}
     if not inner:
         settings[key] = value
     elif key == "gpuPools":
         settings[key] = [POOL | {inner[0]: value}]
+    elif key in of_others:
+        settings[key] = [of_others[key] | {inner[0]: value}]
     else:
         settings[key] = {inner[0]: value}
     # Of the two, neither can be said alone.

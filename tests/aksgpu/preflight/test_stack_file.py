@@ -101,8 +101,8 @@ def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Pat
     config |= {"aks-gpu:cluster": {"name": secret}, "aks-gpu:gpuPools": [{"name": "Bad"}]}
     messages = mistakes(tmp_path, {"config": config})
     assert messages[0] == (
-        "cluster.name: cannot be a secret (only cluster.authorizedIpRanges can): set it again "
-        "without --secret (line 3, column 5)"
+        "cluster.name: cannot be a secret (only cluster.authorizedIpRanges and cluster.extra can): "
+        "set it again without --secret (line 3, column 5)"
     )
     assert {line.partition(":")[0] for line in messages[1:]} == {
         "gpuPools[0].name",

@@ -18,7 +18,7 @@ from aks_catalogue.nodes import (
 from aks_catalogue.regions import plain
 from aks_catalogue.valid_pools import OPERATOR
 from stack_settings.model import Settings
-from stack_settings.pools import GpuPool, SystemNodePool, SystemPool
+from stack_settings.pools import GpuPool, NodePool, SystemNodePool, SystemPool
 
 # AKS, and the providers of the machines and networks that AKS creates in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
@@ -60,12 +60,8 @@ class PlannedPool:
 
 def pools(settings: Settings) -> list[PlannedPool]:
     """The pools that the stack creates; the system pool only if the stack creates the cluster."""
-    keyed: list[tuple[SystemPool | SystemNodePool | GpuPool, str]] = [
-        *((pool, "systemPool") for pool in settings.first_pool),
-        *((pool, f"systemPools[{number}]") for number, pool in enumerate(settings.system_pools)),
-        *((pool, f"gpuPools[{number}]") for number, pool in enumerate(settings.gpu_pools)),
-    ]
-    return [_pool(pool, key) for pool, key in keyed]
+    first = [_pool(pool, "systemPool") for pool in settings.first_pool]
+    return first + [_pool(pool, key) for key, pool in settings.separate_pools]
 
 
 def features(settings: Settings) -> Mapping[str, bool]:
@@ -75,7 +71,7 @@ def features(settings: Settings) -> Mapping[str, bool]:
         for name, value in (pool.custom_headers or {}).items():
             if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
-    every = (*settings.first_pool, *settings.system_pools, *settings.gpu_pools)
+    every = [*settings.first_pool, *(pool for _, pool in settings.separate_pools)]
     if any(pool.host_encryption for pool in every):
         needed[f"{ENCRYPTION_AT_HOST_NAMESPACE}/{ENCRYPTION_AT_HOST_FEATURE}"] = False
     if settings.pools_of("specialized-image"):
@@ -86,10 +82,11 @@ def features(settings: Settings) -> Mapping[str, bool]:
     return needed
 
 
-def _pool(pool: SystemPool | SystemNodePool | GpuPool, key: str) -> PlannedPool:
+def _pool(pool: SystemPool | SystemNodePool | NodePool | GpuPool, key: str) -> PlannedPool:
     fewest = pool.count if pool.min_count is None else pool.min_count
     most = pool.count if pool.max_count is None else pool.max_count
     gpu = pool if isinstance(pool, GpuPool) else None
+    of_users = pool if isinstance(pool, GpuPool | NodePool) else None
     return PlannedPool(
         name=pool.name,
         key=key,
@@ -99,9 +96,9 @@ def _pool(pool: SystemPool | SystemNodePool | GpuPool, key: str) -> PlannedPool:
         fewest=fewest,
         most=most,
         zones=pool.zones,
-        gpu_stack="none" if isinstance(pool, SystemNodePool) else pool.gpu_stack,
-        spot=gpu is not None and gpu.spot,
-        spot_max_price=gpu.spot_max_price if gpu else -1,
+        gpu_stack="none" if isinstance(pool, SystemNodePool | NodePool) else pool.gpu_stack,
+        spot=of_users is not None and of_users.spot,
+        spot_max_price=of_users.spot_max_price if of_users else -1,
         max_surge=gpu.max_surge if gpu else None,
         max_unavailable=gpu.max_unavailable if gpu else None,
         reservation_group=(gpu.capacity_reservation_group_id or "") if gpu else "",

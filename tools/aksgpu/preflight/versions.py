@@ -6,7 +6,6 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered, Version
 from aksgpu.preflight.rows import About, Row
 from stack_settings.model import Settings
-from stack_settings.pools import GpuPool, SystemNodePool
 
 
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
@@ -21,11 +20,7 @@ def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
         actual = present.version if present else ""
         yield _answer(about, "the cluster", cluster, actual, facts)
     of_cluster = present.version if settings.cluster.existing and present else cluster
-    keyed: list[tuple[str, SystemNodePool | GpuPool]] = [
-        *((f"systemPools[{n}]", pool) for n, pool in enumerate(settings.system_pools)),
-        *((f"gpuPools[{n}]", pool) for n, pool in enumerate(settings.gpu_pools)),
-    ]
-    for key, pool in keyed:
+    for key, pool in settings.separate_pools:
         desired = pool.kubernetes_version
         if not desired or _is_of(of_cluster, desired):
             continue

@@ -1,0 +1,101 @@
+"""A node pool without GPUs, for what runs beside them: ingress, data loaders, notebooks' hubs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pulumi
+from pulumi_azure_native import containerservice as aks
+
+from aks_catalogue import valid_pools as rules
+from aks_catalogue.aks_properties import POOL
+from aks_catalogue.nodes import SPOT_LABEL, SPOT_TAINT
+from aks_catalogue.valid import Each, between
+from components.arguments import check
+from components.declared import Sent, made, owns, sent
+from components.extra_properties import with_extra
+from components.live_pools import keep_live_count
+from components.pool_args import UserPoolArgs, sent_of_user_pool
+from components.removed_properties import removals
+from components.unaliased_resource import unaliased_resource
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePoolArgs(UserPoolArgs):
+    """The inputs of a node pool without GPUs."""
+
+    pool_name: Annotated[pulumi.Input[str], Sent("agentPoolName"), rules.POOL_NAME]
+    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
+    letter. Another name replaces the pool."""
+    vm_size: Annotated[pulumi.Input[str], Sent("vmSize"), rules.WITHOUT_GPUS]
+    """The VM size of the nodes, without GPUs. Another size replaces the pool."""
+    count: Annotated[pulumi.Input[int], Sent("count"), between(0, 1000)] = 1
+    """The number of nodes, 0 to 1000. If AKS scales the pool, the initial number."""
+    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(0, 1000)] = None
+    """The lowest number of nodes, 0 to 1000. Set it together with `max_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
+    max_count: Annotated[
+        pulumi.Input[int] | None,
+        Sent("maxCount"),
+        between(1, 1000),
+        rules.check_bounds,
+        rules.check_initial_count,
+    ] = None
+    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
+    taints: Annotated[
+        pulumi.Input[Sequence[pulumi.Input[str]]], owns("nodeTaints"), Each(rules.VALID_TAINT)
+    ] = ()
+    """Taints of the nodes, each as `key=value:effect`, in addition to the one that AKS adds on spot
+    nodes. Default: none."""
+
+
+class NodePool(pulumi.ComponentResource):
+    """A Linux node pool in mode User, without GPUs.
+
+    An update never changes the number of nodes of a pool that AKS scales. Labels, taints and tags
+    that you take out of the program are removed in Azure.
+    """
+
+    id: pulumi.Output[str]
+    """The resource ID of the pool in Azure."""
+    pool_name: pulumi.Output[str]
+    """The name of the pool in AKS."""
+
+    def __init__(
+        self, name: str, args: NodePoolArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        check(name, args)
+        super().__init__("aks-gpu:components:NodePool", name, None, opts)
+        self.pool_name = pulumi.Output.from_input(args.pool_name)
+        pool = with_extra(
+            {
+                **sent_of_user_pool(args),
+                "nodeTaints": made(_taints, args.spot, args.taints),
+                "nodeLabels": made(_labels, args.spot, args.labels),
+            },
+            args.extra,
+        )
+        options = pulumi.ResourceOptions(
+            parent=self,
+            # The cluster autoscaler changes the node count.
+            ignore_changes=[] if args.max_count is None else ["count"],
+            replace_on_changes=POOL.replacing(
+                [*POOL.given_in({**sent(args), **args.extra}), "scaleSetPriority"]
+            ),
+            delete_before_replace=True,
+            hooks=removals(NodePoolArgs).hooks(),
+        )
+        options = keep_live_count(self, pool, options)
+        self.agent_pool = unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, options)
+        self.id = self.agent_pool.id
+        self.register_outputs({"id": self.id, "poolName": self.pool_name})
+
+
+def _taints(spot: bool, own: Sequence[str]) -> list[str]:
+    # AKS adds the spot taint. If it is left out here, every update shows a difference.
+    return [*[SPOT_TAINT] * spot, *(taint for taint in own if not spot or taint != SPOT_TAINT)]
+
+
+def _labels(spot: bool, own: Mapping[str, str]) -> dict[str, Any]:
+    return {**own, **dict([SPOT_LABEL] * spot)}
