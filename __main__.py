@@ -23,6 +23,8 @@ from components import (
     NetworkArgs,
     NodePool,
     NodePoolArgs,
+    RegistryAccess,
+    RegistryAccessArgs,
     ResourceGroup,
     ResourceGroupArgs,
     SpecializedGpuImage,
@@ -111,6 +113,20 @@ else:
             after_the_feature("specialized-image") if stack.system_pool in specialized else None,
             pulumi.ResourceOptions(protect=stack.cluster.protect),
         ),
+    )
+
+if stack.registry.is_set:
+    kubelet = cluster.kubelet_identity.apply(lambda identity: (identity or {})["objectId"])
+    RegistryAccess(
+        "registry",
+        stack.registry.as_args(
+            RegistryAccessArgs,
+            kubelet_object_id=kubelet,
+            resource_group_name=group.resource_group_name,
+            location=stack.location,
+            tags=stack.tags,
+        ),
+        pulumi.ResourceOptions(protect=stack.cluster.protect),
     )
 
 # What the pools have in common.

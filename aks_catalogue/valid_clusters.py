@@ -32,6 +32,10 @@ def check_region(region: str, _: Values) -> str | None:
     return f"{region!r} is not a region: use a short name, such as westeurope"
 
 
+def check_optional_region(region: str | None, values: Values) -> str | None:
+    return None if region is None else check_region(region, values)
+
+
 def check_cidr(text: str | None, _: Values) -> str | None:
     if text is None:
         return None
@@ -146,6 +150,67 @@ REQUIRED_IN_SUBNET = wrong_if(
 ONLY_IN_OVERLAY = wrong_if(
     lambda cidr, network: cidr and network.get("mode") == "subnet",
     "is only for mode: overlay: remove it, because pods get addresses of the subnet",
+)
+_OWN_SUBNET = ("userDefinedRouting", "userAssignedNATGateway")
+OUTBOUND_FITS_SUBNET = wrong_if(
+    lambda kind, network: (
+        (kind in _OWN_SUBNET and not network.get("subnetId", True))
+        or (kind == "managedNATGateway" and network.get("subnetId"))
+    ),
+    "{!r} does not fit subnetId: userDefinedRouting and userAssignedNATGateway need a subnet of "
+    "yours, whose route table or gateway they use, and managedNATGateway needs AKS's own",
+)
+POLICY_FITS_DATAPLANE = wrong_if(
+    lambda policy, network: (
+        "dataplane" in network
+        and policy not in (None, "none")
+        and (policy == "cilium") is not (network["dataplane"] == "cilium")
+    ),
+    "{!r} does not fit dataplane: the policy cilium and the data plane cilium need each other",
+)
+ZONE_OF_PRIVATE = wrong_if(
+    lambda zone, cluster: zone and not cluster.get("private", True),
+    "is for a private cluster: set private: true, or remove it",
+)
+ZONE_NEEDS_IDENTITY = wrong_if(
+    lambda zone, cluster: (
+        str(zone or "").startswith("/") and not cluster.get("userAssignedIdentityId", True)
+    ),
+    "a zone of yours needs an identity that may write to it: set userAssignedIdentityId",
+)
+PLAN_FITS_TIER = wrong_if(
+    lambda plan, cluster: (
+        plan == kubernetes.LONG_TERM and cluster.get("skuTier", "Premium") != "Premium"
+    ),
+    "long-term support needs the tier Premium: set skuTier: Premium",
+)
+CLOCK_TIME = matches(re.compile("([01][0-9]|2[0-3]):[0-5][0-9]"), "{!r} is no time: use HH:MM")
+OFFSET = matches(re.compile("[+-](0[0-9]|1[0-4]):[0-5][0-9]"), "{!r} is no offset: use +HH:MM")
+
+
+def check_premium_has_a_reason(tier: str | None, cluster: Values) -> str | None:
+    if (
+        tier != "Premium"
+        or cluster.get("supportPlan", kubernetes.LONG_TERM) == kubernetes.LONG_TERM
+    ):
+        return None
+    return "The tier Premium is paid without long-term support: set supportPlan too, or Standard."
+
+
+REGISTRY_NAME = matches(
+    re.compile("[A-Za-z0-9]{5,50}"), "{!r} is no name of a registry: use 5 to 50 letters and digits"
+)
+NOT_BESIDE_ID = wrong_if(
+    lambda name, registry: name and registry.get("registryId"),
+    "is for a new registry: remove it, or registryId of the one that exists",
+)
+_OF_NEW_REGISTRIES = ("registryName", "resourceGroupName")
+ONE_REGISTRY = wrong_if(
+    lambda registry, args: (
+        (registry and args.get("registryName"))
+        or (not registry and any(args.get(name, "unknown") is None for name in _OF_NEW_REGISTRIES))
+    ),
+    "set either the resource ID of a registry, or registryName and resourceGroupName of a new one",
 )
 NAMESPACE = matches(_NAMESPACE, f"{{!r}} is not a valid namespace: use {_NAMESPACE_RULE}")
 OBJECT_NAME = matches(_NAMESPACE, f"{{!r}} is not a valid name: use {_NAMESPACE_RULE}")

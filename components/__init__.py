@@ -6,9 +6,11 @@ with unsearched():
     from components.aks_cluster import (
         AksCluster,
         AksClusterArgs,
+        AutoscalerArgs,
         EntraArgs,
         ExistingAksCluster,
         ExistingAksClusterArgs,
+        MaintenanceArgs,
         NetworkArgs,
         SystemPoolArgs,
     )
@@ -26,6 +28,7 @@ with unsearched():
         NvidiaGpuOperatorArgs,
         OperatorPoolArgs,
     )
+    from components.registry_access import RegistryAccess, RegistryAccessArgs
     from components.resource_group import (
         ExistingResourceGroup,
         ExistingResourceGroupArgs,
@@ -40,6 +43,7 @@ with unsearched():
 __all__ = [
     "AksCluster",
     "AksClusterArgs",
+    "AutoscalerArgs",
     "EntraArgs",
     "ExistingAksCluster",
     "ExistingAksClusterArgs",
@@ -49,6 +53,7 @@ __all__ = [
     "GpuIsolationArgs",
     "GpuNodePool",
     "GpuNodePoolArgs",
+    "MaintenanceArgs",
     "ManagedGpuFeature",
     "ManagedGpuFeatureArgs",
     "NetworkArgs",
@@ -60,6 +65,8 @@ __all__ = [
     "NvidiaGpuOperatorArgs",
     "OperatorPoolArgs",
     "PluginPoolArgs",
+    "RegistryAccess",
+    "RegistryAccessArgs",
     "ResourceGroup",
     "ResourceGroupArgs",
     "SampleJob",

@@ -15,17 +15,18 @@ from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import CLUSTER
 from aks_catalogue.nodes import DRIVERS
 from aks_catalogue.tags import check as check_tags
-from aks_catalogue.valid import Doubtful, Each, one_of, resource_id
+from aks_catalogue.valid import Doubtful, Each, between, one_of, resource_id
 from aks_preview.resources import ManagedCluster
 from components.arguments import check, chosen, warn
 from components.declared import (
     Sent,
+    made,
     map_or_empty,
     nothing_if_empty,
     owns,
     sent,
 )
-from components.extra_properties import with_extra
+from components.extra_properties import for_azure_native, with_extra
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
@@ -41,6 +42,18 @@ _NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
 _DRIVERS = MappingProxyType(
     {stack: DRIVERS[stack] for stack in DRIVERS if stack not in ("managed", "operator")}
 )
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+# The names by which AKS knows what a window is for.
+_WINDOWS = ("aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule")
+
+
+def _minutes(number: pulumi.Input[int]) -> Any:
+    return made(lambda known: f"{known}m", number)
+
+
+def _word(switch: pulumi.Input[bool]) -> Any:
+    """Returns a boolean as the autoscaler's profile has it: a text."""
+    return made(lambda on: "true" if on else "false", switch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +142,74 @@ class NetworkArgs:
     ] = None
     """The IP address of the cluster's DNS service, inside `service_cidr`. Default:
     `10.0.0.10`. Another address replaces the cluster."""
+    outbound: Annotated[
+        pulumi.Input[str] | None,
+        Sent("networkProfile.outboundType"),
+        one_of(
+            "loadBalancer",
+            "managedNATGateway",
+            "userAssignedNATGateway",
+            "userDefinedRouting",
+            "none",
+        ),
+        valid.OUTBOUND_FITS_SUBNET,
+    ] = None
+    """How nodes reach the Internet: `loadBalancer`, `managedNATGateway`, `userAssignedNATGateway`,
+    `userDefinedRouting` (by the route table of your subnet, to a firewall of the hub) or `none`.
+    Default: `loadBalancer`. Another way replaces the cluster."""
+    dataplane: Annotated[
+        pulumi.Input[str] | None, Sent("networkProfile.networkDataplane"), one_of("azure", "cilium")
+    ] = None
+    """What moves packets: `azure` or `cilium`. Default: `azure`."""
+    policy: Annotated[
+        pulumi.Input[str] | None,
+        Sent("networkProfile.networkPolicy"),
+        one_of("none", "azure", "calico", "cilium"),
+        valid.POLICY_FITS_DATAPLANE,
+    ] = None
+    """What enforces NetworkPolicies: `none`, `azure`, `calico`, or `cilium` with the data plane
+    `cilium`. Default: nothing, or `cilium` with that data plane. Another one replaces the
+    cluster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutoscalerArgs:
+    """How the cluster autoscaler works, for all pools that it scales. More of it goes into `extra`,
+    as `autoScalerProfile`."""
+
+    expander: Annotated[
+        pulumi.Input[str],
+        Sent("autoScalerProfile.expander"),
+        one_of("random", "least-waste", "most-pods", "priority"),
+    ] = "random"
+    """Which of several pools grows for a pod that fits them: `random`, `least-waste`, `most-pods`,
+    or `priority` by the ConfigMap `cluster-autoscaler-priority-expander` in `kube-system`."""
+    balance_similar_pools: Annotated[
+        pulumi.Input[bool], Sent("autoScalerProfile.balance-similar-node-groups", _word)
+    ] = False
+    """Whether pools that are alike, such as one for each zone, grow evenly."""
+    idle_minutes: Annotated[
+        pulumi.Input[int], Sent("autoScalerProfile.scale-down-unneeded-time", _minutes)
+    ] = 10
+    """How many minutes a node is idle before it is removed."""
+    pause_minutes: Annotated[
+        pulumi.Input[int], Sent("autoScalerProfile.scale-down-delay-after-add", _minutes)
+    ] = 10
+    """How many minutes after a new node none is removed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaintenanceArgs:
+    """A window each week in which AKS installs upgrades by itself, of Kubernetes and of nodes."""
+
+    day: Annotated[pulumi.Input[str], one_of(*_DAYS)]
+    """The day of the week, such as `Saturday`."""
+    start: Annotated[pulumi.Input[str], valid.CLOCK_TIME]
+    """When it begins, such as `02:00`."""
+    hours: Annotated[pulumi.Input[int], between(4, 24)] = 4
+    """How long it is, 4 to 24 hours. Long drains of GPU nodes need more."""
+    utc_offset: Annotated[pulumi.Input[str], valid.OFFSET] = "+00:00"
+    """The offset of these times to UTC, such as `+01:00`. Summer time changes nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,15 +268,34 @@ class AksClusterArgs:
     at creation and the cluster stays at that version. With the upgrade channel `patch`, set a minor
     version; with `stable` or `rapid`, leave it out."""
     sku_tier: Annotated[
-        pulumi.Input[str], Sent("sku.tier"), one_of("Free", "Standard", "Premium")
+        pulumi.Input[str],
+        Sent("sku.tier"),
+        one_of("Free", "Standard", "Premium"),
+        Doubtful(valid.check_premium_has_a_reason),
     ] = "Free"
     """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
-    which long-term support needs: `supportPlan` turns that on, and is not a setting here."""
+    which long-term support needs."""
+    support_plan: Annotated[
+        pulumi.Input[str] | None,
+        Sent("supportPlan"),
+        one_of("KubernetesOfficial", "AKSLongTermSupport"),
+        valid.PLAN_FITS_TIER,
+    ] = None
+    """Which Kubernetes versions AKS supports: `KubernetesOfficial`, or `AKSLongTermSupport`, with
+    the tier `Premium`. Default: `KubernetesOfficial`."""
     private: Annotated[pulumi.Input[bool], owns("apiServerAccessProfile.enablePrivateCluster")] = (
         False
     )
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""
+    private_dns_zone: Annotated[
+        pulumi.Input[str] | None,
+        owns("apiServerAccessProfile.privateDNSZone"),
+        valid.ZONE_OF_PRIVATE,
+        valid.ZONE_NEEDS_IDENTITY,
+    ] = None
+    """The private DNS zone of a private cluster's API server: `system`, `none`, or the resource ID
+    of a zone of yours, such as that of the hub. Default: `system`."""
     authorized_ip_ranges: Annotated[
         pulumi.Input[Sequence[pulumi.Input[str]]],
         owns("apiServerAccessProfile.authorizedIPRanges"),
@@ -245,6 +345,11 @@ class AksClusterArgs:
     ] = "NodeImage"
     """Which operating-system upgrades AKS installs on nodes automatically: `None`, `Unmanaged`,
     `SecurityPatch` or `NodeImage`."""
+    autoscaler: AutoscalerArgs | None = None
+    """How the cluster autoscaler works. Default: as AKS sets it."""
+    maintenance: MaintenanceArgs | None = None
+    """When AKS installs the upgrades of `upgrade_channel` and `node_os_upgrade_channel`. Default:
+    at any time."""
     tags: Annotated[
         pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
         Sent("tags", map_or_empty),
@@ -379,12 +484,36 @@ class AksCluster(_Cluster):
         super().__init__(name, opts)
         warn(self, args)
         self.managed_cluster = self._managed_cluster(name, args)
+        if args.maintenance:
+            self._maintain(name, args, args.maintenance)
         has_headers = args.system_pool.custom_headers is not None
         self._register(
             self.managed_cluster,
             args.resource_group_name,
             identity_lacks_principal=has_headers and args.user_assigned_identity_id is not None,
         )
+
+    def _maintain(self, name: str, args: AksClusterArgs, window: MaintenanceArgs) -> None:
+        weekly = {"dayOfWeek": window.day, "intervalWeeks": 1}
+        for config_name in _WINDOWS:
+            inputs = {
+                "resourceGroupName": args.resource_group_name,
+                "resourceName": args.cluster_name,
+                "configName": config_name,
+                "maintenanceWindow": {
+                    "startTime": window.start,
+                    "durationHours": window.hours,
+                    "utcOffset": window.utc_offset,
+                    "schedule": {"weekly": weekly},
+                },
+            }
+            opts = pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[self.managed_cluster],
+                deleted_with=self.managed_cluster,
+            )
+            kind, of = aks.MaintenanceConfiguration, aks.MaintenanceConfigurationArgs
+            unaliased_resource(kind, of, f"{name}-{config_name}", inputs, opts)
 
     def _managed_cluster(
         self, name: str, args: AksClusterArgs
@@ -412,6 +541,7 @@ class AksCluster(_Cluster):
         cluster = _properties(name, args)
         if headers is not None:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)
+        cluster = for_azure_native(cluster)
         opts = keep_live_pools(self, cluster, opts)
         return unaliased_resource(aks.ManagedCluster, aks.ManagedClusterArgs, name, cluster, opts)
 
@@ -470,13 +600,15 @@ def _properties(name: str, args: AksClusterArgs) -> dict[str, Any]:
             ),
             **sent(args.network).get("networkProfile", {}),
         },
-        "apiServerAccessProfile": pulumi.Output.all(args.private, args.authorized_ip_ranges).apply(
-            lambda values: _access(*values)
-        ),
+        "apiServerAccessProfile": pulumi.Output.all(
+            args.private, args.authorized_ip_ranges, args.private_dns_zone
+        ).apply(lambda values: _access(*values)),
         # AKS fixes it at creation and does not document its default.
         "enableRBAC": True,
     }
     cluster["sku"]["name"] = "Base"
+    if args.autoscaler:
+        cluster |= sent(args.autoscaler)
     if args.entra:
         # Always sent with Entra: AKS keeps a property that a request leaves out.
         cluster["disableLocalAccounts"] = args.disable_local_accounts
@@ -492,8 +624,10 @@ def _identity(user_assigned: pulumi.Input[str] | None) -> dict[str, Any]:
     return {"type": "UserAssigned", "userAssignedIdentities": [user_assigned]}
 
 
-def _access(private: bool, ranges: Sequence[str]) -> dict[str, Any]:
-    return {"enablePrivateCluster": True} if private else {"authorizedIPRanges": [*ranges]}
+def _access(private: bool, ranges: Sequence[str], zone: str | None) -> dict[str, Any]:
+    if not private:
+        return {"authorizedIPRanges": [*ranges]}
+    return {"enablePrivateCluster": True, **({"privateDNSZone": zone} if zone else {})}
 
 
 def _system_pool(name: str, pool: SystemPoolArgs, network: NetworkArgs) -> dict[str, Any]:

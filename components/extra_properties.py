@@ -7,13 +7,15 @@ import pulumi
 
 from aks_catalogue import aks_types, aks_versions, extra
 from aks_catalogue.mistakes import Mistake
-from components.declared import is_known, owned
+from components.declared import camel_case, is_known, made, owned
 
 # What components send whatever their arguments are, with the argument that decides it.
 _ALWAYS: Mapping[str, Mapping[str, str]] = {
     "cluster": {"aadProfile.managed": "entra", "enableRBAC": "", "sku.name": ""},
     "pool": {"enableAutoScaling": "maxCount", "mode": "", "osType": "", "type": ""},
 }
+# The property with dashes in the names of its fields.
+_DASHED = "autoScalerProfile"
 
 
 def extra_mistakes(arguments: Any, given: Any, *, by_aks_preview: bool, path: str) -> list[Mistake]:
@@ -31,6 +33,17 @@ def sent_by(arguments: Any) -> Mapping[str, str]:
 def with_extra(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a request with more properties; each of both can be an output, at any depth."""
     return {**body, **{name: _merged(body.get(name), value) for name, value in given.items()}}
+
+
+def for_azure_native(cluster: dict[str, Any]) -> dict[str, Any]:
+    """Returns a cluster by azure-native's names: those of the API, but for names with dashes."""
+    if _DASHED not in cluster:
+        return cluster
+    return cluster | {_DASHED: made(_camel_case, cluster[_DASHED])}
+
+
+def _camel_case(profile: Mapping[str, Any]) -> dict[str, Any]:
+    return {camel_case(name.replace("-", "_")): value for name, value in profile.items()}
 
 
 def _merged(value: Any, more: Any) -> Any:

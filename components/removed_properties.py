@@ -55,7 +55,8 @@ class Removals:
         removed += [
             path
             for path in extra.leaves(old)
-            if at(new, path) is None and not any(is_within(path, own) for own in self.sent)
+            if at(new, path) is None
+            and not any(is_within(path, own) for own in (*self.sent, *removed))
         ]
         warn_of_kept_properties(repr(args.name), [*dict.fromkeys(removed)], self.lasting)
 

@@ -14,10 +14,17 @@ from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.nodes import DRIVERS
 from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import one_of, property_mistakes
-from components.aks_cluster import AksClusterArgs, EntraArgs, NetworkArgs
+from components.aks_cluster import (
+    AksClusterArgs,
+    AutoscalerArgs,
+    EntraArgs,
+    MaintenanceArgs,
+    NetworkArgs,
+)
 from components.gpu_isolation import GpuIsolationArgs
 from components.nvidia_device_plugin import NvidiaDevicePluginArgs
 from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
+from components.registry_access import RegistryAccessArgs
 from components.resource_group import ResourceGroupArgs
 from components.sample_job import SampleJobArgs
 from stack_settings.pools import GpuPool, NodePool, Pool, SystemNodePool, SystemPool
@@ -53,6 +60,17 @@ class ResourceGroup(_NamedByTheStack):
     name: Annotated[str, valid.require_name_of_existing("resource group")] = ""
     """The name of the resource group. Default: `aks-gpu-` and the stack's name. Required if
     `existing` is true. Another name replaces the resource group, and the cluster in it."""
+
+
+@keys_of(AutoscalerArgs)
+class Autoscaler(Section):
+    """How the cluster autoscaler works, for all pools that it scales. More of it goes into
+    `cluster.extra`, as `autoScalerProfile`."""
+
+
+@keys_of(MaintenanceArgs)
+class Maintenance(Section):
+    """A window each week in which AKS installs upgrades by itself, of Kubernetes and of nodes."""
 
 
 @keys_of(EntraArgs)
@@ -92,6 +110,26 @@ class Cluster(_NamedByTheStack):
         entra: Entra | None
         upgrade_channel: str
         user_assigned_identity_id: str | None
+
+
+@keys_of(
+    RegistryAccessArgs,
+    named="registry_name",
+    without=("kubelet_object_id", "resource_group_name", "location", "tags"),
+)
+class Registry(Section):
+    """The Azure Container Registry from which the nodes may pull images: one that exists
+    (`registryId`), or a new one (`name`) in the stack's resource group."""
+
+    name: Annotated[str | None, valid.NOT_BESIDE_ID] = None
+    """The name of a new registry: 5 to 50 letters and digits, which nobody else has in Azure.
+    Default: none is made."""
+    if TYPE_CHECKING:
+        registry_id: str | None
+
+    @property
+    def is_set(self) -> bool:
+        return bool(self.name or self.registry_id)
 
 
 @keys_of(NetworkArgs)
@@ -200,6 +238,9 @@ class Settings(Section):
     """The NVIDIA device plugin."""
     gpu_operator: GpuOperator = GpuOperator.model_validate({})
     """NVIDIA's GPU Operator."""
+    registry: Registry = Registry.model_validate({})
+    """The Azure Container Registry from which the nodes may pull images. Whoever runs the stack
+    needs the right to assign roles on it."""
     gpu_isolation: GpuIsolation = GpuIsolation.model_validate({})
     """GPUs that stay with the pods that asked for them."""
     sample_job: SampleJob = SampleJob.model_validate({})

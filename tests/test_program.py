@@ -69,6 +69,10 @@ WORKLOADS = {
 }
 MIG = {("device-plugin", "device-plugin-mig", "DaemonSet")}
 JOB = {("aks-gpu-test", "sample-job", "SampleJob"), ("sample-job", "sample-job", "Job")}
+WINDOWS = {
+    ("cluster", f"cluster-aksManaged{upgrades}UpgradeSchedule", "MaintenanceConfiguration")
+    for upgrades in ("Auto", "NodeOS")
+}
 IMAGE = {
     ("aks-gpu-test", "specialized-image", "SpecializedGpuImage"),
     ("specialized-image", "specialized-image", "FeatureRegistration"),
@@ -93,7 +97,7 @@ def pool(name: str) -> set[tuple[str, str, str]]:
     ("name", "expected"),
     [
         ("dev", AZURE | WORKLOADS | pool("gpu")),
-        ("prod", AZURE | WORKLOADS | MIG | pool("t4") | pool("mig") | pool("spot")),
+        ("prod", AZURE | WINDOWS | WORKLOADS | MIG | pool("t4") | pool("mig") | pool("spot")),
         ("article", AZURE | WORKLOADS | JOB | IMAGE | pool("gpu") | pool("gpugen2")),
     ],
 )
@@ -154,6 +158,21 @@ def test_isolation_is_for_every_gpu_stack(run: Run, gpu_stack: str) -> None:
     assert {"monitoring", "plugins"} < {*by_name["values"]}
 
 
+def test_a_company_has_pools_a_registry_and_a_window(run: Run) -> None:
+    graph = run(
+        {
+            "aks-gpu:pools": [{"name": "apps", "labels": {"work": "apps"}}],
+            "aks-gpu:registry": {"name": "images"},
+            "aks-gpu:cluster": {"maintenance": {"day": "Sunday", "start": "02:00"}},
+        }
+    )
+    assert graph.only("AgentPool").inputs["mode"] == "User"
+    assert graph.only("RoleAssignment").inputs["principalId"] == "ko"
+    assert len(graph.all("MaintenanceConfiguration")) == 2
+    # Nothing of it needs anything on the cluster.
+    assert graph.all("DaemonSet") == []
+
+
 def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
     config = stack_file("article")
     config["aks-gpu:systemPool"]["image"] = "specialized"
@@ -208,7 +227,11 @@ def test_tags_are_on_everything_in_azure(run: Run) -> None:
     graph = run(stack_file("prod"))
 
     tagged = [
-        resource for resource in graph.registered if resource.type.startswith("azure-native:")
+        resource
+        for resource in graph.registered
+        if resource.type.startswith("azure-native:")
+        # A window has no tags in Azure.
+        and not resource.type.endswith(":MaintenanceConfiguration")
     ]
     assert len(tagged) == 5
     assert all(resource.inputs["tags"]["environment"] == "prod" for resource in tagged)

@@ -45,15 +45,15 @@ def test_properties_are_merged_at_any_depth(deploy: Deploy) -> None:
 
 
 def test_outputs_are_values_too(deploy: Deploy) -> None:
-    zone = pulumi.Output.from_input("system")
+    public = pulumi.Output.from_input(True)
     extra = {
-        "apiServerAccessProfile": {"privateDNSZone": zone},
-        "networkProfile": {"outboundType": pulumi.Output.from_input("userDefinedRouting")},
+        "apiServerAccessProfile": {"enablePrivateClusterPublicFQDN": public},
+        "networkProfile": {"loadBalancerSku": pulumi.Output.from_input("standard")},
     }
     made = deploy(lambda: cluster(private=True, extra=extra)).only("ManagedCluster").inputs
-    access = {"enablePrivateCluster": True, "privateDNSZone": "system"}
+    access = {"enablePrivateCluster": True, "enablePrivateClusterPublicFQDN": True}
     assert made["apiServerAccessProfile"] == access
-    assert made["networkProfile"]["outboundType"] == "userDefinedRouting"
+    assert made["networkProfile"]["loadBalancerSku"] == "standard"
     assert made["networkProfile"]["networkPlugin"] == "azure"
 
 

@@ -15,9 +15,11 @@ from aks_catalogue.shapes import at
 from components import (
     AksCluster,
     AksClusterArgs,
+    AutoscalerArgs,
     EntraArgs,
     GpuNodePool,
     GpuNodePoolArgs,
+    MaintenanceArgs,
     NetworkArgs,
     NodePool,
     NodePoolArgs,
@@ -35,7 +37,14 @@ IDENTITY = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentit
 RESERVATIONS = (
     "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/r"
 )
-NETWORK = NetworkArgs(pod_cidr="10.8.0.0/16", service_cidr="10.0.0.0/16", dns_service_ip="10.0.0.9")
+NETWORK = NetworkArgs(
+    outbound="none",
+    dataplane="cilium",
+    policy="cilium",
+    pod_cidr="10.8.0.0/16",
+    service_cidr="10.0.0.0/16",
+    dns_service_ip="10.0.0.9",
+)
 SYSTEM = SystemPoolArgs(vm_size="Standard_D4ds_v5")
 ENTRA = EntraArgs(admin_group_object_ids=["00000000-0000-0000-0000-000000000001"])
 
@@ -103,6 +112,10 @@ CLUSTER: dict[str, dict[str, Any]] = {
     "kubernetes_version": {"kubernetes_version": "1.35"},
     "sku_tier": {"sku_tier": "Standard"},
     "private": {"private": True},
+    "private_dns_zone": {"private": True, "private_dns_zone": "none"},
+    "support_plan": {"sku_tier": "Premium", "support_plan": "AKSLongTermSupport"},
+    "autoscaler": {"autoscaler": AutoscalerArgs(expander="least-waste")},
+    "maintenance": {"maintenance": MaintenanceArgs(day="Sunday", start="02:00")},
     "authorized_ip_ranges": {"authorized_ip_ranges": ["20.40.60.0/24"]},
     "oidc_issuer": {"oidc_issuer": False},
     "workload_identity": {"workload_identity": True},

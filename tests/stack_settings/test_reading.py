@@ -299,6 +299,15 @@ RETIRED_IMAGE = (
             "gpuIsolation.exemptNamespaces[0]: 'Bad_Name' is not a valid namespace: use 1 to 63 "
             "lowercase letters, digits and '-', starting and ending with a letter or digit",
         ),
+        (
+            {"registry": {"name": "images", "registryId": "/subscriptions/s/registries/r"}},
+            "registry.name: is for a new registry: remove it, or registryId of the one that exists",
+        ),
+        (
+            {"registry": {"registryId": "ours"}},
+            "registry.registryId: 'ours' is not the resource ID of a registry: use "
+            "/subscriptions/.../registries/NAME",
+        ),
         ({"sampleJob": {"image": ""}}, "sampleJob.image: is empty: name an image, or remove it"),
         ({"gpuPools": [{"vmSize": "Standard_NC8as_T4_v3"}]}, "gpuPools[0].name: is required"),
         (
