@@ -25,20 +25,38 @@ class MinorVersion:
 
     patches: tuple[str, ...]
     plans: tuple[str, ...] = (OFFICIAL, LONG_TERM)
+    # When support ends, and long-term support; None: not announced.
+    ends: date | None = None
+    long_term_ends: date | None = None
 
 
 # Minor versions, default and plans as in AKS's release notes of 2026-10-25, in which 1.37 became
 # generally available with long-term support. The patch releases are the newest that the release
-# notes name, up to two; those of 1.31 and 1.32 are not verified.
+# notes name, up to two; those of 1.31 and 1.32 are not verified. The ends are those of AKS's
+# release calendar, as of August 2026: without a day, the last one of the month.
 ON_AKS: Mapping[str, MinorVersion] = MappingProxyType(
     {
-        "1.31": MinorVersion(("1.31.14", "1.31.13"), (LONG_TERM,)),
-        "1.32": MinorVersion(("1.32.13", "1.32.12"), (LONG_TERM,)),
-        "1.33": MinorVersion(("1.33.13", "1.33.12"), (LONG_TERM,)),
-        "1.34": MinorVersion(("1.34.12", "1.34.10")),
-        "1.35": MinorVersion(("1.35.9", "1.35.7")),
-        "1.36": MinorVersion(("1.36.5", "1.36.3")),
-        "1.37": MinorVersion(("1.37.1",)),
+        "1.31": MinorVersion(
+            ("1.31.14", "1.31.13"), (LONG_TERM,), date(2025, 11, 1), date(2026, 11, 30)
+        ),
+        "1.32": MinorVersion(
+            ("1.32.13", "1.32.12"), (LONG_TERM,), date(2026, 3, 31), date(2027, 3, 31)
+        ),
+        "1.33": MinorVersion(
+            ("1.33.13", "1.33.12"), (LONG_TERM,), date(2026, 7, 31), date(2027, 7, 31)
+        ),
+        "1.34": MinorVersion(
+            ("1.34.12", "1.34.10"), ends=date(2026, 11, 30), long_term_ends=date(2027, 11, 30)
+        ),
+        "1.35": MinorVersion(
+            ("1.35.9", "1.35.7"), ends=date(2027, 3, 31), long_term_ends=date(2028, 3, 31)
+        ),
+        "1.36": MinorVersion(
+            ("1.36.5", "1.36.3"), ends=date(2027, 6, 30), long_term_ends=date(2028, 6, 30)
+        ),
+        "1.37": MinorVersion(
+            ("1.37.1",), ends=date(2027, 10, 31), long_term_ends=date(2028, 10, 31)
+        ),
     }
 )
 ENDING = "Standard support of 1.34 and long-term support of 1.31 end in November 2026."

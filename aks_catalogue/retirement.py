@@ -1,7 +1,7 @@
 """What Azure has retired, and the successors of retired VM size families."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
 from types import MappingProxyType
 
 from aks_catalogue.nodes import SKIP_DRIVER_TAG
@@ -29,6 +29,11 @@ SUCCESSORS: Mapping[str, str] = MappingProxyType(
 TAGS: Mapping[str, tuple[date, str]] = MappingProxyType(
     {SKIP_DRIVER_TAG: (date(2025, 8, 14), "gpuProfile.driver: None")}
 )
+
+# Node images that end, by osSKU.
+IMAGES: Mapping[str, date] = MappingProxyType({"Ubuntu2204": date(2027, 6, 30)})
+# For how long Azure keeps a preview version of AKS's API (AKS preview API life cycle).
+PREVIEW_API = timedelta(days=365)
 
 # A date before all retirements in the catalogue.
 BEFORE_ALL_RETIREMENTS = date(2023, 9, 5)

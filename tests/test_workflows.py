@@ -40,6 +40,7 @@ PERMISSIONS = {
     ("deploy", "up"): {"contents": "read", "id-token": "write"},
     ("drift", "stacks"): {"contents": "read"},
     ("drift", "preview"): {"contents": "read", "id-token": "write"},
+    ("drift", "audit"): {"contents": "read", "id-token": "write"},
     ("drift", "issue"): {"contents": "read", "issues": "write"},
     ("release", "checks"): {"contents": "read"},
     ("release", "publish"): {"attestations": "write", "contents": "write", "id-token": "write"},
@@ -52,6 +53,7 @@ ENVIRONMENTS = {
     ("deploy", "plan"): ("${{ matrix.stack }}-plan", "plan"),
     ("deploy", "up"): ("${{ matrix.stack }}", "deploy"),
     ("drift", "preview"): ("${{ matrix.stack }}-plan", "plan"),
+    ("drift", "audit"): ("${{ matrix.stack }}-plan", "plan"),
 }
 
 

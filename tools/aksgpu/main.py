@@ -210,6 +210,25 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     _exit(lambda: reviews.review(options, files))
 
 
+@app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
+def audit(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Exports of stacks. Default: all stacks of the backend"),
+    ] = None,
+    policy_pack: Annotated[Path, typer.Option(help="The folder of the policy pack")] = PROGRAM
+    / "policies",
+    markdown: Annotated[
+        Path | None, typer.Option(help="Also write a report as Markdown to this file")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+) -> None:
+    """Judge all deployed stacks by what is stored of them: rules, costs, and what ends when."""
+    from aksgpu.audit import command as auditing
+
+    _exit(lambda: auditing.audit(files or (), policy_pack, markdown, as_json=json))
+
+
 @app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)
 def policies(
     files: Annotated[

@@ -33,7 +33,7 @@ _ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>
 _Placed = tuple[GpuPool, str]
 # The names of the resource group and of the cluster.
 _Cluster = tuple[str, str]
-_Lists = Mapping[str, PriceList | Unanswered]
+Lists = Mapping[str, PriceList | Unanswered]
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ def costs(steps: Collection[Step], source: PriceSource | None = None) -> Costs |
             sizes_by_region[region].add(pool.vm_size)
     if not sizes_by_region:
         return Unanswered("no region is known before the update")
-    lists = asyncio.run(_ask(sizes_by_region, source or PriceSource()))
+    lists = asyncio.run(ask(sizes_by_region, source or PriceSource()))
     read = [prices for prices in lists.values() if isinstance(prices, PriceList)]
     if not read:
         return next(prices for prices in lists.values() if isinstance(prices, Unanswered))
     rotating = {step.resource for step in steps if rotates(step)}
-    priced = {placed: _cost(*placed, lists) for placed in chain(before, after)}
+    priced = {placed: cost(*placed, lists) for placed in chain(before, after)}
     return Costs(
         before=_sum(priced[placed] for placed in before),
         after=_sum(priced[placed] for placed in after),
@@ -71,11 +71,11 @@ def costs(steps: Collection[Step], source: PriceSource | None = None) -> Costs |
         currency=read[0].currency,
         source=read[0].name,
         asked_on=read[0].asked_on,
-        unpriced=sorted({clean(pool.name) for (pool, _), cost in priced.items() if cost is None}),
+        unpriced=sorted({clean(pool.name) for (pool, _), price in priced.items() if price is None}),
     )
 
 
-async def _ask(sizes_by_region: Mapping[str, Iterable[str]], source: PriceSource) -> _Lists:
+async def ask(sizes_by_region: Mapping[str, Iterable[str]], source: PriceSource) -> Lists:
     lists: dict[str, PriceList | Unanswered] = dict.fromkeys(
         sizes_by_region,
         Unanswered(f"the price list did not answer within {source.seconds:.0f} seconds"),
@@ -90,7 +90,7 @@ async def _ask(sizes_by_region: Mapping[str, Iterable[str]], source: PriceSource
     return lists
 
 
-def _cost(pool: GpuPool, region: str, lists: _Lists) -> Span | None:
+def cost(pool: GpuPool, region: str, lists: Lists) -> Span | None:
     """What a pool costs an hour; None if its nodes or its price are not known."""
     prices = lists.get(region)
     if pool.nodes is None or not isinstance(prices, PriceList):

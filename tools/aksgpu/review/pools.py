@@ -66,11 +66,14 @@ def gpu_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[
 
 def all_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[GpuPool]:
     """All pools of a resource in one of its states, with and without GPUs."""
-    if state is None:
-        return []
+    return [] if state is None else pools_by_inputs(resource, state.type, inputs_of(state))
+
+
+def pools_by_inputs(resource: Resource, kind: str, inputs: Mapping[str, Any]) -> list[GpuPool]:
+    """All pools of a resource of this type, with and without GPUs."""
     return [
         _gpu_pool(resource, pool, machines)
-        for pool in pools_of(state.type, _readable(inputs_of(state)))
+        for pool in pools_of(kind, _readable(inputs))
         for machines in pool.machines()
     ]
 

@@ -1,0 +1,1 @@
+"""The command audit: all deployed stacks, by what is stored of them."""

@@ -1,0 +1,174 @@
+"""The report of an audit: a table and a calendar for people, Markdown, and JSON."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from aksgpu.audit.calendar import Retirement
+from aksgpu.audit.stacks import Audited
+from aksgpu.markdown import escape
+from aksgpu.outcome import Cause, verdict
+from aksgpu.report import print_result, table
+from aksgpu.review.model import Span
+from aksgpu.review.wording import money
+
+_HEADINGS = ("stack", "pools", "GPUs", "cost an hour", "mandatory", "advisory", "ends next")
+_NOTHING = Span(Fraction(0), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of all stacks."""
+
+    stacks: Sequence[Audited]
+    retirements: Sequence[Retirement]
+    # What the nodes of each stack cost an hour, by its name, in `currency`; and if not, why.
+    costs: dict[str, Span]
+    currency: str
+    cost_unknown: str
+    today: date
+
+    @property
+    def verdict(self) -> Cause:
+        causes = [Cause.STACK_UNREADABLE for stack in self.stacks if stack.reason]
+        is_broken = any(one.is_mandatory for stack in self.stacks for one in stack.broken)
+        return verdict([*causes, *[Cause.RULE_BROKEN] * is_broken])
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row for each stack, the largest risk first."""
+        return [tuple(self._row(stack)) for stack in sorted(self.stacks, key=self._risk)]
+
+    def _risk(self, stack: Audited) -> tuple[int, int, date, str]:
+        mandatory = sum(one.is_mandatory for one in stack.broken)
+        return -bool(stack.reason), -mandatory, self._next(stack) or date.max, stack.name
+
+    def _next(self, stack: Audited) -> date | None:
+        return next((each.day for each in self.retirements if each.stack == stack.name), None)
+
+    def _row(self, stack: Audited) -> Iterator[str]:
+        pools = [pool for pool, _ in stack.pools]
+        gpus = [pool.gpus or _NOTHING for pool in pools if pool.may_have_gpus]
+        least, most = sum(span.least for span in gpus), sum(span.most for span in gpus)
+        mandatory = sum(one.is_mandatory for one in stack.broken)
+        day = self._next(stack)
+        yield stack.name
+        yield str(len(pools))
+        yield str(Span(Fraction(least), Fraction(most)))
+        yield money(self.costs[stack.name]) if stack.name in self.costs else "?"
+        yield "?" if stack.reason else str(mandatory)
+        yield "?" if stack.reason else str(len(stack.broken) - mandatory)
+        yield str(day or "")
+
+    def unread(self) -> list[Audited]:
+        return [stack for stack in self.stacks if stack.reason]
+
+    def total(self) -> str:
+        if not self.costs:
+            return f"What the nodes cost is not known: {self.cost_unknown}."
+        spans = self.costs.values()
+        whole = Span(sum(each.least for each in spans), sum(each.most for each in spans))  # type: ignore[arg-type]
+        return f"All nodes together cost {money(whole)} {self.currency} an hour."
+
+
+def print_tables(audit: Audit, console: Console) -> None:
+    rows = table(*_HEADINGS, title=_stacks(audit))
+    for row in audit.rows():
+        rows.add_row(*map(Text, row))
+    console.print(rows)
+    console.print(Text(audit.total()), soft_wrap=True)
+    for stack in audit.unread():
+        console.print(Text(f"{stack.name} cannot be read: {stack.reason}"), soft_wrap=True)
+    for stack in audit.stacks:
+        for one in stack.broken:
+            if one.is_mandatory:
+                text = f"{stack.name}, {one.resource}, {one.rule}: {one.message}"
+                console.print(Text(text), soft_wrap=True)
+    for each in audit.retirements:
+        text = f"{each.day}: {each.what} ends, in {each.stack} ({each.resource})"
+        console.print(Text(text), soft_wrap=True)
+    print_result(audit.verdict, console)
+
+
+def as_markdown(audit: Audit) -> str:
+    lines = [f"# Audit of {_stacks(audit)}, {audit.today}", "", audit.total(), ""]
+    lines += [_line(_HEADINGS), _line(["---"] * len(_HEADINGS))]
+    lines += [_line(map(escape, row)) for row in audit.rows()]
+    if audit.retirements:
+        lines += ["", "## What ends when", "", "```mermaid", *_timeline(audit), "```"]
+        lines += ["", _line(("day", "what", "stack", "resource")), _line(["---"] * 4)]
+        lines += [
+            _line(map(escape, (str(each.day), each.what, each.stack, each.resource)))
+            for each in audit.retirements
+        ]
+    lines += ["", "## Findings", ""]
+    lines += [f"- {escape(it.name)} cannot be read: {escape(it.reason)}" for it in audit.unread()]
+    lines += [
+        f"- {'**mandatory**' if one.is_mandatory else 'advisory'}: {escape(stack.name)}, "
+        f"{escape(one.resource)}, {one.rule}: {escape(one.message)}"
+        for stack in audit.stacks
+        for one in sorted(stack.broken, key=lambda one: not one.is_mandatory)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _stacks(audit: Audit) -> str:
+    return f"{len(audit.stacks)} stack{'s' * (len(audit.stacks) != 1)}"
+
+
+def _timeline(audit: Audit) -> Iterator[str]:
+    """Yields a picture: the months in which something ends, with the number of stacks."""
+    yield "timeline"
+    by_month: dict[str, dict[str, set[str]]] = {}
+    for each in audit.retirements:
+        month = "ended" if each.day < audit.today else f"{each.day:%Y-%m}"
+        by_month.setdefault(month, {}).setdefault(each.what, set()).add(each.stack)
+    for month, ends in by_month.items():
+        what = " : ".join(f"{name}, {len(stacks)} of the stacks" for name, stacks in ends.items())
+        yield f"    {month} : {what}"
+
+
+def _line(cells: Any) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def document(audit: Audit) -> dict[str, Any]:
+    return {
+        **audit.verdict.document(),
+        "currency": audit.currency,
+        "costUnknown": audit.cost_unknown,
+        "stacks": [
+            {
+                "name": stack.name,
+                "reason": stack.reason,
+                "pools": [
+                    {"name": pool.name, "vmSize": pool.vm_size, "spot": pool.spot}
+                    for pool, _ in stack.pools
+                ],
+                "hourly": [float(end) for end in audit.costs.get(stack.name, ())] or None,
+                "findings": [
+                    {
+                        "rule": one.rule,
+                        "isMandatory": one.is_mandatory,
+                        "resource": one.resource,
+                        "message": one.message,
+                    }
+                    for one in stack.broken
+                ],
+            }
+            for stack in audit.stacks
+        ],
+        "calendar": [
+            {
+                "day": str(each.day),
+                "what": each.what,
+                "stack": each.stack,
+                "resource": each.resource,
+            }
+            for each in audit.retirements
+        ],
+    }
