@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, PoolState, fits
+from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, PoolState, fits, growths
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, Limits
 
 CLUSTER = DesiredCluster(
@@ -225,3 +225,56 @@ def test_daemon_set_pods_and_finished_pods_leave_a_node_idle() -> None:
 def test_the_limits_of_the_pool_are_kept() -> None:
     assert count(pool(count=0, limits=Limits(least=2, most=3)), [], []) == 2
     assert count(pool(count=5, limits=Limits(least=0, most=3)), [], []) == 3
+
+
+SMALL = pool(id="s", name="small", vm_size="Standard_D4s_v3")
+LARGE = pool(id="l", name="large", vm_size="Standard_D16s_v3")
+
+
+def grown(expander: str, *pods: Any, priorities: str = "", **present: Any) -> dict[str, int]:
+    """How many nodes each of two pools gets for pods that both fit."""
+    for number, waiting in enumerate(pods):
+        waiting["metadata"]["uid"] = str(number)
+    states = [PoolState(CLUSTER, each, present.get(each.name, []), pods) for each in (SMALL, LARGE)]
+    found = growths(states, expander, priorities)
+    return {name: growth.nodes for name, growth in found.items() if growth.nodes}
+
+
+def test_one_of_the_pools_grows_for_a_pod_that_both_fit() -> None:
+    """Both did: a pod got two nodes, and cost twice."""
+    for _ in range(20):
+        assert sum(grown("random", pod("1")).values()) == 1
+
+
+def test_the_expander_chooses_the_pool() -> None:
+    assert grown("least-waste", pod("1")) == {"small": 1}
+    assert grown("least-waste", pod("12")) == {"large": 1}
+    # One pod fits the large pool alone, which then has room for the others.
+    assert grown("most-pods", pod("12"), pod("1"), pod("1")) == {"large": 1}
+    priorities = "10:\n  - .*small.*\n50:\n  - .*large.*\n"
+    assert grown("priority", pod("1"), priorities=priorities) == {"large": 1}
+    assert grown("priority", pod("1"), priorities="10: [large]\n50: [small]") == {"small": 1}
+
+
+@pytest.mark.parametrize("priorities", ["", "no map", "{", "10: large"])
+def test_priorities_that_say_nothing_choose_some_pool(priorities: str) -> None:
+    assert sum(grown("priority", pod("1"), priorities=priorities).values()) == 1
+
+
+def test_a_pool_at_its_limit_leaves_the_rest_to_another() -> None:
+    """Five pods of three CPUs: the small pool has at most three nodes."""
+    assert grown("least-waste", *(pod("3") for _ in range(5))) in (
+        {"small": 3, "large": 1},
+        {"large": 1},
+    )
+
+
+def test_no_pool_grows_for_a_pod_whose_node_is_coming() -> None:
+    starting = pool(id="s", name="small", vm_size="Standard_D4s_v3", count=1)
+    waiting = pod("1")
+    waiting["metadata"]["uid"] = "u"
+    states = [PoolState(CLUSTER, each, [], [waiting]) for each in (starting, LARGE)]
+    for _ in range(10):
+        found = growths(states, "random", "")
+        assert [growth.nodes for growth in found.values()] == [0, 0]
+        assert found["small"].awaited == {"u"}

@@ -1,15 +1,19 @@
 """The cluster autoscaler: pools grow for unschedulable pods, and shrink when idle."""
 
+import random
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import yaml
+
 from aks_catalogue import quantities
 from aks_catalogue.device_plugin import GPU
 from aks_catalogue.scheduling import Taint, selects, untolerated
-from aks_catalogue.shapes import mapping, mappings
+from aks_catalogue.shapes import mapping, mappings, sequence
 from aks_catalogue.sizes import find
 from kube_client.objects import conditions
 from rehearsal.control_planes import nodes
@@ -42,52 +46,22 @@ class Autoscaler:
         # The nodes that go when a pool shrinks.
         self.idle_nodes: set[str] = set()
 
-    def count(self, state: PoolState) -> int:
+    def count(self, state: PoolState, growth: "Growth | None" = None) -> int:
+        """Returns how many nodes a pool has; `growth` is its part in that of all pools."""
         limits = state.pool.limits
         if limits is None:
             return state.pool.count
-        growth, is_awaited = self._growth(state)
-        self._note_idle_nodes(state, is_awaited=is_awaited)
+        growth = growth or growth_of(state)
+        self._note_idle_nodes(state, is_awaited=bool(growth.awaited))
         own = [each for each in state.nodes if not nodes.is_surge(each)]
         staying = _names(each for each in own if not nodes.is_deleting(each))
-        target = state.pool.count + growth
+        target = state.pool.count + growth.nodes
         # Until the last decision is carried out, its nodes still look idle.
-        if not growth and len(staying) == state.pool.count:
+        if not growth.nodes and len(staying) == state.pool.count:
             target -= len(staying & self.idle_nodes)
         # A node that was to go, and to which a pod has come, counts again.
         target = max(target, len(staying - self.idle_nodes))
         return max(limits.least, min(limits.most, target))
-
-    def _growth(self, state: PoolState) -> tuple[int, bool]:
-        """Returns how many nodes the pending pods need beyond those that are starting.
-
-        And whether pods wait for these, or for nodes that are there.
-        """
-        node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
-        size = find(state.pool.vm_size)
-        count = size.devices if size and size.is_nvidia else 0
-        node["status"]["allocatable"][GPU] = str(count)
-        complete = [
-            ready_node for ready_node in state.nodes if _is_complete(ready_node, has_gpus=count > 0)
-        ]
-        # The autoscaler takes a node of the pool as the template of the next one. An empty pool is
-        # judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
-        # with whole GPUs, and slices with a resource name of their own never make a pool grow.
-        whole = _allocatable(complete[0] if complete else node)
-        # The scheduler may not have used a node yet that has just become ready.
-        rooms = [_free_resources(ready_node, state.pods) for ready_node in complete]
-        rooms += [whole] * (state.pool.count - len(complete))
-        present, is_awaited = len(rooms), False
-        waiting = [pod for pod in state.pods if is_unplaced(pod) and fits(pod, node)]
-        for requests in filter(None, map(_requests_of, waiting)):
-            place = next((i for i, room in enumerate(rooms) if _has(room, requests)), len(rooms))
-            if place == len(rooms):
-                if not _has(whole, requests):
-                    continue  # no node of this pool will ever do
-                rooms.append(whole)
-            is_awaited |= place < present
-            rooms[place] = _without(rooms[place], requests)
-        return len(rooms) - present, is_awaited
 
     def _note_idle_nodes(self, state: PoolState, *, is_awaited: bool) -> None:
         now, names = time.monotonic(), _names(state.nodes)
@@ -101,6 +75,113 @@ class Autoscaler:
         since = {name: self._idle_since.setdefault(name, now) for name in idle}
         ripe = {name for name in idle if now - since[name] >= self._patience}
         self.idle_nodes = (self.idle_nodes - names) | ripe
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a pool would grow for pods that wait."""
+
+    state: PoolState
+    nodes: int
+    # The pods that wait for nodes that are there or start, and those that new nodes would help. By
+    # uid.
+    awaited: frozenset[str]
+    helped: frozenset[str]
+    # Which part of the new nodes' CPUs and memory would stay unused.
+    waste: Decimal
+
+
+def growths(states: Sequence[PoolState], expander: str, priorities: str) -> dict[str, Growth]:
+    """Returns the growth of each pool by name: for a pod that several fit, one of them grows.
+
+    `priorities` is the text of the ConfigMap by which the expander `priority` chooses.
+    """
+    first = [growth_of(state) for state in states]
+    if not any(each.nodes for each in first):
+        return {each.state.pool.name: each for each in first}
+    awaited = frozenset[str]().union(*(each.awaited for each in first))
+    left = [growth_of(each.state, awaited - each.awaited) for each in first]
+    chosen: dict[str, Growth] = {}
+    while growing := [each for each in left if each.nodes]:
+        best = _best(growing, expander, priorities)
+        chosen[best.state.pool.name] = best
+        awaited |= best.helped
+        others = (each for each in left if each is not best)
+        left = [growth_of(each.state, awaited - each.awaited) for each in others]
+    return chosen | {each.state.pool.name: each for each in left}
+
+
+def _best(growing: Sequence[Growth], expander: str, priorities: str) -> Growth:
+    match expander:
+        case "least-waste":
+            return min(growing, key=lambda each: each.waste)
+        case "most-pods":
+            return max(growing, key=lambda each: len(each.helped))
+        case "priority":
+            rank = _ranks(priorities)
+            return max(growing, key=lambda each: rank(f"aks-{each.state.pool.name}-"))
+    return random.choice(growing)  # noqa: S311 (no secret)
+
+
+def _ranks(priorities: str) -> Callable[[str], int]:
+    """Returns the priority of a node group by its name: the highest whose expression matches."""
+    try:
+        read = mapping(yaml.safe_load(priorities))
+    except yaml.YAMLError:
+        read = {}
+    rules = [
+        (number, str(rule))
+        for number, listed in read.items()
+        if isinstance(number, int)
+        for rule in sequence(listed)
+    ]
+    return lambda name: max((number for number, rule in rules if re.search(rule, name)), default=-1)
+
+
+def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
+    """Returns the growth of one pool; the pods `elsewhere` get their nodes from other pools."""
+    node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
+    size = find(state.pool.vm_size)
+    count = size.devices if size and size.is_nvidia else 0
+    node["status"]["allocatable"][GPU] = str(count)
+    complete = [
+        ready_node for ready_node in state.nodes if _is_complete(ready_node, has_gpus=count > 0)
+    ]
+    # The autoscaler takes a node of the pool as the template of the next one. An empty pool is
+    # judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
+    # with whole GPUs, and slices with a resource name of their own never make a pool grow.
+    whole = _allocatable(complete[0] if complete else node)
+    # The scheduler may not have used a node yet that has just become ready.
+    rooms = [_free_resources(ready_node, state.pods) for ready_node in complete]
+    rooms += [whole] * (state.pool.count - len(complete))
+    most = state.pool.limits.most if state.pool.limits else len(rooms)
+    present, awaited, helped = len(rooms), set[str](), set[str]()
+    for pod in state.pods:
+        requests = _requests_of(pod) if is_unplaced(pod) and fits(pod, node) else None
+        if not requests or _uid(pod) in elsewhere:
+            continue
+        place = next((i for i, room in enumerate(rooms) if _has(room, requests)), len(rooms))
+        if place == len(rooms):
+            if not _has(whole, requests) or len(rooms) >= most:
+                continue  # no node of this pool will ever do
+            rooms.append(whole)
+        (awaited if place < present else helped).add(_uid(pod))
+        rooms[place] = _without(rooms[place], requests)
+    new = rooms[present:]
+    waste = Decimal(0)
+    for name in ("cpu", "memory"):
+        unused = sum((room.get(name, Decimal(0)) for room in new), Decimal(0))
+        waste += _part(unused, whole.get(name, Decimal(0)) * len(new))
+    return Growth(state, len(new), frozenset(awaited), frozenset(helped), waste)
+
+
+def _part(amount: Decimal, whole: Decimal) -> Decimal:
+    return amount / whole if whole else Decimal(0)
+
+
+def _uid(pod: Json) -> str:
+    # Pods of a template have none.
+    return str(pod["metadata"].get("uid") or id(pod))
 
 
 def is_unplaced(pod: Json) -> bool:

@@ -66,6 +66,8 @@ T = TypeVar("T")
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
+# By which the expander `priority` chooses.
+PRIORITIES = ("kube-system", "cluster-autoscaler-priority-expander")
 
 
 @dataclass(frozen=True)
@@ -514,17 +516,21 @@ class Cluster:
     # -- autoscaling
 
     async def _scale(self, cluster: DesiredCluster) -> None:
+        states = []
         for pool in cluster.pools:
             if pool.limits is None or pool.is_deleting or pool.operation or cluster.operation:
                 continue
-            await self._attempt(self._scale_pool(cluster, pool))
+            present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
+            states.append(autoscaler.PoolState(cluster, pool, present, self._pods.objects))
+        priorities = config_maps.data(PRIORITIES, config_maps.by_name(self._config_maps.objects))
+        growths = autoscaler.growths(states, cluster.expander, priorities.get("priorities", ""))
+        for state in states:
+            await self._attempt(self._scale_pool(state, growths[state.pool.name]))
 
-    async def _scale_pool(self, cluster: DesiredCluster, pool: DesiredPool) -> None:
-        present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
-        state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
-        count = self._autoscaler.count(state)
-        if count != pool.count:
-            self._resize(pool.id, count)
+    async def _scale_pool(self, state: autoscaler.PoolState, growth: autoscaler.Growth) -> None:
+        count = self._autoscaler.count(state, growth)
+        if count != state.pool.count:
+            self._resize(state.pool.id, count)
 
     # -- the API server
 

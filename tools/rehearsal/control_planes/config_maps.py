@@ -105,5 +105,9 @@ def _projected(reference: Json, namespace: str, config_maps: ConfigMaps) -> dict
 
 def _data(reference: Json | None, namespace: str, config_maps: ConfigMaps) -> dict[str, str]:
     """Returns the data of a ConfigMap; empty if it, or the reference to it, is missing."""
-    config_map = config_maps.get((namespace, (reference or {}).get("name", "")), {})
-    return config_map.get("data") or {}
+    return data((namespace, (reference or {}).get("name", "")), config_maps)
+
+
+def data(name: tuple[str, str], config_maps: ConfigMaps) -> dict[str, str]:
+    """Returns the data of a ConfigMap by namespace and name; empty if it is missing."""
+    return config_maps.get(name, {}).get("data") or {}

@@ -98,6 +98,8 @@ class DesiredCluster:
     # Its processes are stopped; its content is kept.
     is_stopped: bool = False
     operation: str | None = None
+    # Which pool grows for a pod that fits several.
+    expander: str = "random"
     pools: tuple[DesiredPool, ...] = ()
     # The names of pools with an unreadable state: their nodes stay as they are.
     unreadable: frozenset[str] = frozenset()

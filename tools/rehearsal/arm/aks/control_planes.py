@@ -75,6 +75,7 @@ class StoreSource:
             is_deleting=is_deleting or cluster.state == "Deleting",
             is_stopped=cluster.properties["powerState"]["code"] == "Stopped",
             operation=cluster.operation,
+            expander=(cluster.properties.get("autoScalerProfile") or {}).get("expander", "random"),
             pools=tuple(pool for pool in desired.values() if pool),
             unreadable=frozenset(name for name, pool in desired.items() if pool is None),
             node_faults=self._node_faults(),
