@@ -25,6 +25,9 @@ from aks_catalogue.shapes import at
 
 # The date of these facts.
 AS_OF = date(2026, 11, 22)
+# The sections of which AKS keeps what a request leaves out, while it sends the section. Of others,
+# what is left out of a section goes.
+KEPT_INSIDE = frozenset({"networkProfile", "securityProfile", "storageProfile", "upgradeSettings"})
 
 
 @dataclass(frozen=True)

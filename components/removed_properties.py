@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 from aks_catalogue import extra
-from aks_catalogue.aks_properties import CLUSTER, POOL
+from aks_catalogue.aks_properties import CLUSTER, KEPT_INSIDE, POOL
 from aks_catalogue.shapes import at
 from components.extra_properties import sent_by
 from components.hooks import guard, resolved
@@ -56,6 +56,7 @@ class Removals:
             path
             for path in extra.leaves(old)
             if at(new, path) is None
+            and (new.get(section := path.partition(".")[0]) is None or section in KEPT_INSIDE)
             and not any(is_within(path, own) for own in (*self.sent, *removed))
         ]
         warn_of_kept_properties(repr(args.name), [*dict.fromkeys(removed)], self.lasting)

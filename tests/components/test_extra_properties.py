@@ -128,10 +128,16 @@ def test_a_fixed_property_replaces(deploy: Deploy) -> None:
             {},
             ["addonProfiles.azurepolicy.enabled"],
         ),
+        # Of a section that is sent, what is left out goes, but for some sections.
         (
             {"autoScalerProfile": {"expander": "random", "scan-interval": "10s"}},
             {"autoScalerProfile": {"expander": "random"}},
-            ["autoScalerProfile.scan-interval"],
+            [],
+        ),
+        (
+            {"securityProfile": {"imageCleaner": {"enabled": True}, "workloadIdentity": {}}},
+            {"securityProfile": {"workloadIdentity": {}}},
+            ["securityProfile.imageCleaner.enabled"],
         ),
         (
             {"tags": {"a": "b"}, "networkProfile": {"podCidr": "10.0.0.0/8"}},

@@ -126,7 +126,7 @@ def _best(growing: Sequence[Growth], expander: str, priorities: str) -> Growth:
 def _ranks(priorities: str) -> Callable[[str], int]:
     """Returns the priority of a node group by its name: the highest whose expression matches."""
     try:
-        read = mapping(yaml.safe_load(priorities))
+        read: Mapping[Any, Any] = mapping(yaml.safe_load(priorities))
     except yaml.YAMLError:
         read = {}
     rules = [

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.aks_properties import KEPT_INSIDE
 from aks_catalogue.aks_versions import lifetimes
 from aksgpu.rehearse import stored_only
 from rehearsal import cloud
@@ -23,7 +24,7 @@ def test_a_stored_property_is_told_by_its_owner(
     azure = azure_of(running)
     cluster = azure.cluster_in("eastus")
     private = azure.call("GET", f"{cluster}{V}").body
-    private["properties"]["autoScalerProfile"] = {"expander": "priority"}
+    private["properties"]["autoScalerProfile"] = {"scan-interval": "20s"}
     assert azure.call("PUT", f"{cluster}{V}", private).status == 200
     pools = {
         "bare": BARE,
@@ -64,3 +65,8 @@ def test_a_server_of_another_version_says_nothing() -> None:
 def test_what_is_played_is_a_property_of_aks(resource: str) -> None:
     known = {path.removeprefix("properties.") for path in lifetimes(resource)}
     assert [path for path in fields.PLAYED[resource] if path not in known | {"name"}] == []
+
+
+def test_sections_that_keep_what_is_left_out_stand_in_the_catalogue() -> None:
+    kept = {path for paths in fields.KEPT_INSIDE.values() for path in paths if path.endswith(".*")}
+    assert {path.removesuffix(".*") for path in kept} == KEPT_INSIDE
