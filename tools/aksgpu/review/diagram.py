@@ -43,13 +43,13 @@ def _side(side: str, gpus: Span | None, pools: Sequence[PoolChange]) -> Iterator
         if machines:
             becomes = pool.becomes if not (pool.before and pool.after) else ""
             name = f"{pool.pool}: {becomes}" if becomes else pool.pool
-            label = "<br/>".join([_text(name), *map(_machines, machines)])
+            label = "<br/>".join([text_of(name), *map(_machines, machines)])
             yield f'{side}{number}["{label}"]'
     yield "end"
 
 
 def _machines(state: PoolState) -> str:
-    return f"{_text(state.vm_size)}<br/>{nodes_in_words(state.nodes)}, {_gpus(state.gpus)}"
+    return f"{text_of(state.vm_size)}<br/>{nodes_in_words(state.nodes)}, {_gpus(state.gpus)}"
 
 
 def _gpus(gpus: Span | None) -> str:
@@ -58,6 +58,6 @@ def _gpus(gpus: Span | None) -> str:
     return f"{gpus} GPU{'' if gpus.most == 1 else 's'}"
 
 
-def _text(text: str) -> str:
+def text_of(text: str) -> str:
     """Untrusted text without special characters, shortened."""
     return _SPECIAL.sub("?", " ".join(text.split())[:60])

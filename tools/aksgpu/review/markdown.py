@@ -15,7 +15,7 @@ from typing import TypeVar
 from aksgpu.markdown import escape
 from aksgpu.outcome import Finding
 from aksgpu.preflight.rows import Row
-from aksgpu.review import wording
+from aksgpu.review import overview, wording
 from aksgpu.review.diagram import as_mermaid
 from aksgpu.review.model import (
     CHANGE_KINDS,
@@ -44,9 +44,8 @@ _INDENT = "\n  "
 
 
 def as_markdown(review: Review) -> str:
-    # Failing stacks first.
-    stacks = sorted(review.stacks, key=lambda stack: stack.verdict.exit_code == 0)
-    writers = [(_Writer(*cut), review.stacks) for cut in _CUTS]
+    stacks = overview.by_risk(review.stacks)
+    writers = [(_Writer(*cut), stacks) for cut in _CUTS]
     writers += [(_Writer(0, _CUTS[-1][1]), stacks[:most]) for most in _FEWER_STACKS]
     texts = (writer.report(review, shown) for writer, shown in writers)
     shortest = writers[-1][0].report(review, [])
@@ -75,11 +74,20 @@ class _Writer:
             f"## {sign} GPU review: {self._text(verdict.word)}\n",
             f"{sentence}. Reviewed {self._text(review.setting)}.\n",
         ]
+        if len(review.stacks) > 1 and shown:
+            lines += [*self._overview(review.stacks), ""]
         for stack in shown:
             lines += [*self.stack(review, stack), ""]
         if left := len(review.stacks) - len(shown):
             lines += [f"… and {left} more stacks, which did not fit."]
         return "\n".join(lines).rstrip() + "\n"
+
+    def _overview(self, stacks: Sequence[StackReview]) -> Iterator[str]:
+        """Yields a table of the stacks, the largest risk first, and pictures of all."""
+        yield _row(overview.HEADINGS)
+        yield _row(["---"] * len(overview.HEADINGS))
+        yield from self._list([*overview.rows(stacks)], lambda row: _row(map(self._text, row)))
+        yield from (f"```mermaid\n{chart}\n```\n" for chart in overview.charts(stacks))
 
     def stack(self, review: Review, stack: StackReview) -> Iterator[str]:
         sign = _NOT_OK if stack.verdict.exit_code else _OK
@@ -211,6 +219,10 @@ class _Writer:
 
     def _text(self, text: str) -> str:
         return escape(text, self.letters) if self.is_for_github else text.replace("\n", _INDENT)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _by_reason(not_run: Iterable[NotRun]) -> list[NotRun]:
