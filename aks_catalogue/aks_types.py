@@ -3,6 +3,9 @@
 A kind is a type of the table, a primitive (`string`, `boolean`, `integer`, `number`), `list of` or
 `map of` a kind, or `anything`. An enumeration has its choices. The table is generated from the
 Azure SDK for Python.
+
+To renew it, raise azure-mgmt-containerservice in pyproject.toml and run
+`python -m tests.aks_catalogue.test_aks_types`; then API_VERSION and AS_OF.
 """
 
 import csv

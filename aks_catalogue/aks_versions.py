@@ -3,6 +3,11 @@
 The table is from Azure's SDKs for Python, which have a model for each API version (stable versions
 until 2026-08-01, previews until 2025-05-02), and from recorded responses with more properties.
 Responses of stable versions before 2025-09-01 have no eTag, though some of the models have it.
+
+To renew it: of a new version of azure-mgmt-containerservice, add a row for each field that
+aks_types.csv gets, with that version as `stable`; of a preview, read its specification in
+Azure/azure-rest-api-specs. Then AS_OF, and AZURE_NATIVE after an update of pulumi-azure-native,
+whose documentation of ManagedCluster names it.
 """
 
 import csv

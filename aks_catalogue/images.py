@@ -1,4 +1,8 @@
-"""Container images, and the retired specialized node image."""
+"""Container images, and the retired specialized node image.
+
+To renew them: take the newest tags of mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin, as AKS's
+page on GPUs has it, and of nvcr.io/nvidia/k8s/cuda-sample. Then AS_OF.
+"""
 
 from datetime import date
 

@@ -1,4 +1,9 @@
-"""Versions of Kubernetes on AKS, and the namespaces that every cluster has."""
+"""Versions of Kubernetes on AKS, and the namespaces that every cluster has.
+
+To renew them: `az aks get-versions --location eastus --output table` lists versions, plans and the
+default of a subscription; AKS's release notes (github.com/Azure/AKS/releases) say what is new; the
+calendar on the page "Supported Kubernetes versions in AKS" has the ends. Then AS_OF and DEFAULT.
+"""
 
 import re
 from collections.abc import Mapping

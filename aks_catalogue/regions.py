@@ -1,4 +1,7 @@
-"""Azure's regions, from regions.csv."""
+"""Azure's regions, from regions.csv.
+
+To renew it: `az account list-locations --output table` has names and geographies. Then AS_OF.
+"""
 
 import csv
 from collections.abc import Mapping

@@ -5,6 +5,10 @@ and temporary disk are from Azure's documentation of the series (2025) and from 
 sizes (June 2025). Two values are derived: the cache of the Dpdsv5 and Dpldsv5 sizes from recorded
 OS disks (200 GiB with 8 vCPUs, so half of that with 4), and the quota families of D sizes of v4 and
 v5 that are in no list from the names of the others.
+
+To renew them: `az vm list-skus --resource-type virtualMachines --size Standard_N --all` has vCPUs,
+memory, GPUs, generations and quota families; Azure's documentation of a series has its GPU and its
+retirement; AKS's page on GPUs says whether it installs the driver. Then AS_OF.
 """
 
 import csv

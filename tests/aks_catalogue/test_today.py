@@ -39,6 +39,7 @@ TESTS = {
 }
 # Tests that sleep, or go by how long something took: all others wait for what happens.
 WAITING = {
+    "tests/aksgpu/audit/test_audit_on_engine.py": "how long an audit of fifty stacks takes",
     "tests/rehearsal/arm/test_faults.py": "an answer that is to come late does not come before",
     "tests/article/commands.py": "how long a command took, and how to wait",
     "tests/waiting.py": "how to wait",

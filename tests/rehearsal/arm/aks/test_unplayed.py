@@ -40,7 +40,7 @@ def test_a_stored_property_is_told_by_its_owner(
         assert azure.call("PUT", path, {"properties": properties}).status == 201
         azure.wait(path, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
     [told] = cloud.status_of(running.home).clusters
-    assert told["storedOnly"] == ["autoScalerProfile"]
+    assert told["storedOnly"] == ["autoScalerProfile.scan-interval"]
     assert {pool["name"]: pool["storedOnly"] for pool in told["pools"]} == {
         "system": [],
         "bare": [],
@@ -48,7 +48,8 @@ def test_a_stored_property_is_told_by_its_owner(
         "two": ["kubeletConfig"],
     }
     assert stored_only.in_words([told]) == (
-        "Stored, not simulated: autoScalerProfile of cluster cluster; kubeletConfig of one and two."
+        "Stored, not simulated: autoScalerProfile.scan-interval of cluster cluster; "
+        "kubeletConfig of one and two."
     )
 
 
