@@ -73,6 +73,17 @@ def after_the_feature(gpu_stack: str) -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions(depends_on=depends_on)
 
 
+def object_id(kubelet: dict[str, str] | None) -> str:
+    """The object ID of the identity of a cluster's nodes."""
+    if kubelet is None:
+        raise pulumi.RunError(
+            f"registry: the nodes of {stack.cluster.name} have no identity that a role could be "
+            "given to, since the cluster has a service principal: give that the role AcrPull "
+            "yourself, and remove registry"
+        )
+    return kubelet["objectId"]
+
+
 group: ResourceGroup | ExistingResourceGroup
 if stack.resource_group.existing:
     group = ExistingResourceGroup(
@@ -116,7 +127,7 @@ else:
     )
 
 if stack.registry.is_set:
-    kubelet = cluster.kubelet_identity.apply(lambda identity: (identity or {})["objectId"])
+    kubelet = cluster.kubelet_identity.apply(object_id)
     RegistryAccess(
         "registry",
         stack.registry.as_args(
@@ -126,7 +137,8 @@ if stack.registry.is_set:
             location=stack.location,
             tags=stack.tags,
         ),
-        pulumi.ResourceOptions(protect=stack.cluster.protect),
+        # The key that lifts the protection is of a cluster of this stack.
+        pulumi.ResourceOptions(protect=stack.cluster.protect and not stack.cluster.existing),
     )
 
 # What the pools have in common.

@@ -16,9 +16,16 @@ _TYPES = {
     "pool": {"AgentPoolManagedClusterAgentPoolProfileProperties": "properties"},
 }
 _RULES = {"cluster": aks_properties.CLUSTER, "pool": aks_properties.POOL}
-_SCALARS: Mapping[str, tuple[type, str]] = {
+# The fields beside a cluster's properties that say which resource it is.
+_ENVELOPE = frozenset({"properties", "id", "name", "type"})
+# In place of a value that is not known yet.
+UNKNOWN = object()
+# What values of a kind are in Python, and in words.
+_SHAPES: Mapping[str, tuple[Any, str]] = {
     "boolean": (bool, "true or false"),
     "integer": (int, "a whole number"),
+    "list": (list | tuple, "a list"),
+    "map": (Mapping, "a map"),
     "string": (str, "a string"),
 }
 
@@ -29,7 +36,7 @@ def mistakes(
     """Returns what is wrong with the properties of a `cluster` or a `pool`.
 
     `owned` has the paths that a component sends, each with its argument, if it has one. `version`
-    is that of the API in which they are sent. What is None is not known yet.
+    is that of the API in which they are sent. What is UNKNOWN can be of any kind.
     """
     if not isinstance(extra, Mapping):
         return [Mistake(path, f"must be a map of properties, not {shown(extra)}")]
@@ -49,13 +56,13 @@ def _of_field(
     path: str,
 ) -> Iterator[Mistake]:
     for kind, outside in _TYPES[resource].items():
-        if name in aks_types()[kind] and name not in ("properties", "id", "name", "type"):
+        if name in aks_types()[kind] and (outside or name not in _ENVELOPE):
             place = _Place(resource, owned, version, f"{outside}.{name}".lstrip("."))
             yield from place.judge(
                 aks_types()[kind][name], extra[name], name, property_path(path, name)
             )
             return
-    known = [field for kind in _TYPES[resource] for field in aks_types()[kind]]
+    known = [field for field in _fields(resource) if field not in _ENVELOPE]
     reason = _Place(resource, owned, version, f"properties.{name}").unavailable()
     yield Mistake(property_path(path, str(name)), reason or _unknown(str(name), known))
 
@@ -70,33 +77,37 @@ class _Place:
         """Yields what is wrong with a value; `own` is its place in the map, `path` in messages."""
         if own in self._owned:
             argument = self._owned[own]
-            instead = f"is the argument {argument}: set that" if argument else "is always sent"
-            yield Mistake(path, f"{instead}, and remove it here")
+            instead = f"is the argument {argument}: set that, and" if argument else "is fixed:"
+            yield Mistake(path, f"{instead} remove it here")
         elif reason := self.unavailable():
             yield Mistake(path, reason)
-        elif value is not None:
+        elif value is None:
+            yield Mistake(path, "has no value: write one, or remove it")
+        elif value is not UNKNOWN:
             yield from self._judge_value(kind, value, own, path)
+        elif own_inside := [each for each in self._owned if is_within(each, own)]:
+            yield Mistake(
+                path,
+                f"is an output, and arguments send {', '.join(own_inside)}: write a map, whose "
+                "values can be outputs",
+            )
 
     def _judge_value(self, kind: str, value: Any, own: str, path: str) -> Iterator[Mistake]:
-        container, _, inner = kind.rpartition(" of ")
-        if container == "list":
-            if not isinstance(value, list | tuple):
-                yield Mistake(path, f"must be a list, not {shown(value)}")
-                return
+        container, _, inner = kind.partition(" of ")
+        shape = "map" if kind in aks_types() else container
+        if value is UNKNOWN or shape not in _SHAPES:
+            return
+        wanted, words = _SHAPES[shape]
+        if not isinstance(value, wanted) or (shape == "integer" and isinstance(value, bool)):
+            yield Mistake(path, f"must be {words}, not {shown(value)}")
+        elif kind in aks_types():
+            yield from self._judge_fields(aks_types()[kind], value, own, path)
+        elif shape == "map":
+            for name, item in value.items():
+                yield from self._judge_value(inner, item, own, property_path(path, str(name)))
+        elif shape == "list":
             for index, item in enumerate(value):
                 yield from self._judge_value(inner, item, own, f"{path}[{index}]")
-        elif container == "map" or inner in aks_types():
-            if not isinstance(value, Mapping):
-                yield Mistake(path, f"must be a map, not {shown(value)}")
-            elif container == "map":
-                for name, item in value.items():
-                    yield from self._judge_value(inner, item, own, property_path(path, str(name)))
-            else:
-                yield from self._judge_fields(aks_types()[inner], value, own, path)
-        elif kind in _SCALARS and value is not None:
-            wanted, words = _SCALARS[kind]
-            if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-                yield Mistake(path, f"must be {words}, not {shown(value)}")
 
     def _judge_fields(
         self, fields: Mapping[str, str], value: Mapping[str, Any], own: str, path: str
@@ -138,11 +149,19 @@ def _unknown(name: str, known: Sequence[str] | Mapping[str, str]) -> str:
     return f"is not a property of AKS's API of {API_VERSION}{hint}"
 
 
-def merged(body: Any, extra: Any) -> Any:
-    """Returns a request with properties added to it, at any depth."""
-    if not isinstance(body, Mapping) or not isinstance(extra, Mapping):
-        return extra
-    return {**body, **{name: merged(body.get(name), value) for name, value in extra.items()}}
+def _fields(resource: str) -> Iterator[str]:
+    for kind in _TYPES[resource]:
+        yield from aks_types()[kind]
+
+
+def is_settable(resource: str, path: str) -> bool:
+    """Whether a program can send a property."""
+    name = path.partition(".")[0]
+    return name in _fields(resource) and name not in _RULES[resource].by_server
+
+
+def is_within(path: str, whole: str) -> bool:
+    return path == whole or path.startswith(f"{whole}.")
 
 
 def leaves(values: Any, path: str = "") -> Iterator[str]:

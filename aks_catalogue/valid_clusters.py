@@ -168,6 +168,10 @@ POLICY_FITS_DATAPLANE = wrong_if(
     ),
     "{!r} does not fit dataplane: the policy cilium and the data plane cilium need each other",
 )
+PRIVATE_ZONE = matches(
+    re.compile("system|none|/subscriptions/.+/privateDnsZones/[^/]+", re.IGNORECASE),
+    "{!r} is no private DNS zone: use system, none, or the resource ID of a zone",
+)
 ZONE_OF_PRIVATE = wrong_if(
     lambda zone, cluster: zone and not cluster.get("private", True),
     "is for a private cluster: set private: true, or remove it",

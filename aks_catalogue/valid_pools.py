@@ -317,7 +317,9 @@ WITHOUT_GPUS = wrong_if(
     "{!r} has GPUs: use a size without GPUs, or add the pool to the GPU pools",
 )
 OF_SYSTEM_POOLS = wrong_if(
-    lambda taint, _: not taint.startswith("CriticalAddonsOnly") and "PreferNo" not in taint,
+    lambda taint, _: (
+        taint != "CriticalAddonsOnly=true:NoSchedule" and not taint.endswith(":PreferNoSchedule")
+    ),
     "{!r} keeps AKS's own pods away: a system pool takes CriticalAddonsOnly=true:NoSchedule, and "
     "taints of the effect PreferNoSchedule",
 )

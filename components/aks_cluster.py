@@ -156,7 +156,9 @@ class NetworkArgs:
     ] = None
     """How nodes reach the Internet: `loadBalancer`, `managedNATGateway`, `userAssignedNATGateway`,
     `userDefinedRouting` (by the route table of your subnet, to a firewall of the hub) or `none`.
-    Default: `loadBalancer`. Another way replaces the cluster."""
+    `none` also needs `extra: {bootstrapProfile: {artifactSource: Cache}}`. Default:
+    `loadBalancer`. Another way replaces the cluster. So does the way that it has: the state of a
+    cluster without this key does not name it."""
     dataplane: Annotated[
         pulumi.Input[str] | None, Sent("networkProfile.networkDataplane"), one_of("azure", "cilium")
     ] = None
@@ -169,7 +171,8 @@ class NetworkArgs:
     ] = None
     """What enforces NetworkPolicies: `none`, `azure`, `calico`, or `cilium` with the data plane
     `cilium`. Default: nothing, or `cilium` with that data plane. Another one replaces the
-    cluster."""
+    cluster. So does the one that it has: the state of a cluster without this key does not name
+    it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,11 +192,15 @@ class AutoscalerArgs:
     ] = False
     """Whether pools that are alike, such as one for each zone, grow evenly."""
     idle_minutes: Annotated[
-        pulumi.Input[int], Sent("autoScalerProfile.scale-down-unneeded-time", _minutes)
+        pulumi.Input[int],
+        Sent("autoScalerProfile.scale-down-unneeded-time", _minutes),
+        between(1, 1440),
     ] = 10
     """How many minutes a node is idle before it is removed."""
     pause_minutes: Annotated[
-        pulumi.Input[int], Sent("autoScalerProfile.scale-down-delay-after-add", _minutes)
+        pulumi.Input[int],
+        Sent("autoScalerProfile.scale-down-delay-after-add", _minutes),
+        between(0, 1440),
     ] = 10
     """How many minutes after a new node none is removed."""
 
@@ -291,11 +298,13 @@ class AksClusterArgs:
     private_dns_zone: Annotated[
         pulumi.Input[str] | None,
         owns("apiServerAccessProfile.privateDNSZone"),
+        valid.PRIVATE_ZONE,
         valid.ZONE_OF_PRIVATE,
         valid.ZONE_NEEDS_IDENTITY,
     ] = None
     """The private DNS zone of a private cluster's API server: `system`, `none`, or the resource ID
-    of a zone of yours, such as that of the hub. Default: `system`."""
+    of a zone of yours, such as that of the hub. AKS changes it only to `none`. Default:
+    `system`."""
     authorized_ip_ranges: Annotated[
         pulumi.Input[Sequence[pulumi.Input[str]]],
         owns("apiServerAccessProfile.authorizedIPRanges"),
@@ -498,7 +507,8 @@ class AksCluster(_Cluster):
         for config_name in _WINDOWS:
             inputs = {
                 "resourceGroupName": args.resource_group_name,
-                "resourceName": args.cluster_name,
+                # An output: Azure deletes the windows with a cluster that is replaced.
+                "resourceName": self.managed_cluster.name,
                 "configName": config_name,
                 "maintenanceWindow": {
                     "startTime": window.start,
@@ -508,9 +518,7 @@ class AksCluster(_Cluster):
                 },
             }
             opts = pulumi.ResourceOptions(
-                parent=self,
-                depends_on=[self.managed_cluster],
-                deleted_with=self.managed_cluster,
+                parent=self, deleted_with=self.managed_cluster, protect=False
             )
             kind, of = aks.MaintenanceConfiguration, aks.MaintenanceConfigurationArgs
             unaliased_resource(kind, of, f"{name}-{config_name}", inputs, opts)
@@ -631,10 +639,10 @@ def _access(private: bool, ranges: Sequence[str], zone: str | None) -> dict[str,
 
 
 def _system_pool(name: str, pool: SystemPoolArgs, network: NetworkArgs) -> dict[str, Any]:
-    properties = with_extra(sent_of_pool(pool, "System"), pool.extra)
+    properties = sent_of_pool(pool, "System")
     if pool.gpu_stack:
         driver = chosen(name, "systemPool.gpuStack", _DRIVERS, pool.gpu_stack)
         properties["gpuProfile"] = {"driver": driver}
     if network.subnet_id is not None:
         properties["vnetSubnetID"] = network.subnet_id
-    return properties
+    return with_extra(properties, pool.extra)

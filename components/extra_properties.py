@@ -12,7 +12,13 @@ from components.declared import camel_case, is_known, made, owned
 # What components send whatever their arguments are, with the argument that decides it.
 _ALWAYS: Mapping[str, Mapping[str, str]] = {
     "cluster": {"aadProfile.managed": "entra", "enableRBAC": "", "sku.name": ""},
-    "pool": {"enableAutoScaling": "maxCount", "mode": "", "osType": "", "type": ""},
+    "pool": {
+        "enableAutoScaling": "maxCount",
+        "mode": "",
+        "osType": "",
+        "type": "",
+        "vnetSubnetID": "network.subnetId",
+    },
 }
 # The property with dashes in the names of its fields.
 _DASHED = "autoScalerProfile"
@@ -32,7 +38,8 @@ def sent_by(arguments: Any) -> Mapping[str, str]:
 
 def with_extra(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a request with more properties; each of both can be an output, at any depth."""
-    return {**body, **{name: _merged(body.get(name), value) for name, value in given.items()}}
+    merged: dict[str, Any] = _merged(body, given)
+    return merged
 
 
 def for_azure_native(cluster: dict[str, Any]) -> dict[str, Any]:
@@ -47,16 +54,18 @@ def _camel_case(profile: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged(value: Any, more: Any) -> Any:
-    if is_known(value) or not isinstance(value, pulumi.Output):
-        return extra.merged(value, more)
-    return pulumi.Output.all(value, more).apply(lambda both: extra.merged(*both))
+    if isinstance(value, pulumi.Output):
+        return pulumi.Output.all(value, more).apply(lambda both: _merged(*both))
+    if not isinstance(value, Mapping) or not isinstance(more, Mapping):
+        return more
+    return {**value, **{name: _merged(value.get(name), given) for name, given in more.items()}}
 
 
 def _plain(values: Any) -> Any:
-    """Returns values with None in place of outputs, which are not known yet."""
+    """Returns values with a mark in place of outputs, which are not known yet."""
     match values:
         case Mapping():
             return {name: _plain(value) for name, value in values.items()}
         case list() | tuple():
             return [_plain(value) for value in values]
-    return values if is_known(values) else None
+    return values if is_known(values) else extra.UNKNOWN

@@ -8,9 +8,11 @@ import pulumi
 from aks_catalogue.aks_properties import POOL
 from aks_catalogue.shapes import at
 from components.azure_reads import Values
+from components.extra_properties import sent_by
 from components.hooks import guard, resolved
 from components.live_pools import POOLS, has
-from components.removed_properties import warn_of_kept_properties
+from components.pool_args import ModeSystemArgs
+from components.removed_properties import removed_extra, warn_of_kept_properties
 
 _KEPT = dict.fromkeys((*POOL.fixed, *POOL.when_removed))
 # An empty value removes it, where the program says so.
@@ -53,6 +55,8 @@ async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
         removed = [path for path in _KEPT if at(old_inputs[old_name], path) and not at(pool, path)]
         if at(old_inputs[old_name], _TAINTS) and at(pool, _TAINTS) is None:
             removed.append(_TAINTS)
+        sent = [*sent_by(ModeSystemArgs), *removed]
+        removed += removed_extra("pool", old_inputs[old_name], pool, sent)
         warn_of_kept_properties(f"system pool {old_name!r}", removed, POOL.when_removed)
 
 

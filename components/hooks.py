@@ -49,6 +49,12 @@ async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _in_clear(value: Any) -> Any:
-    """Returns a value that the engine has marked as secret without the mark."""
-    is_marked = isinstance(value, Mapping) and value.get(SIGNATURE) == MARKED
-    return value["value"] if is_marked else value
+    """Returns a value without the marks of the engine, which secrets in it have."""
+    match value:
+        case Mapping() if value.get(SIGNATURE) == MARKED:
+            return _in_clear(value["value"])
+        case Mapping():
+            return {name: _in_clear(each) for name, each in value.items()}
+        case list() | tuple():
+            return [_in_clear(each) for each in value]
+    return value

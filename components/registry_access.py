@@ -73,7 +73,8 @@ class RegistryAccess(pulumi.ComponentResource):
             "principalType": "ServicePrincipal",
         }
         kind, of = authorization.RoleAssignment, authorization.RoleAssignmentArgs
-        unaliased_resource(kind, of, name, role, pulumi.ResourceOptions(parent=self))
+        opts = pulumi.ResourceOptions(parent=self, protect=False)
+        unaliased_resource(kind, of, name, role, opts)
         self.register_outputs({"registryId": self.registry_id, "loginServer": self.login_server})
 
     def _registry(self, name: str, args: RegistryAccessArgs) -> "containerregistry.Registry":

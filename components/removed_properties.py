@@ -1,6 +1,6 @@
 """Reports properties that a program removes and AKS keeps, also in previews."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -33,7 +33,8 @@ class Removals:
     # reason.
     lasting: Mapping[str, str]
     refused: Mapping[str, str]
-    # What arguments send. All else is of the argument `extra`.
+    # The resource, and what arguments send of it. All else is of the argument `extra`.
+    resource: str
     sent: Mapping[str, str]
     # What an empty value removes.
     emptied_by: Mapping[str, Any]
@@ -52,22 +53,33 @@ class Removals:
             if path in self.refused:
                 raise KeptPropertyError(f"{args.name!r} must keep {path}: {self.refused[path]}")
         removed += [path for path in self.emptied_by if at(old, path) and at(new, path) is None]
-        removed += [
-            path
-            for path in extra.leaves(old)
-            if at(new, path) is None
-            and (new.get(section := path.partition(".")[0]) is None or section in KEPT_INSIDE)
-            and not any(is_within(path, own) for own in (*self.sent, *removed))
-        ]
+        removed += removed_extra(self.resource, old, new, [*self.sent, *removed])
         warn_of_kept_properties(repr(args.name), [*dict.fromkeys(removed)], self.lasting)
 
 
-def is_within(path: str, whole: str) -> bool:
-    return path == whole or path.startswith(f"{whole}.")
+def removed_extra(
+    resource: str, old: Mapping[str, Any], new: Mapping[str, Any], others: Collection[str]
+) -> list[str]:
+    """Returns what AKS keeps of the properties of `extra`: of all that are not among others."""
+    return [
+        path
+        for path in extra.leaves(old)
+        if at(old, path)
+        and at(new, path) is None
+        and (new.get(section := path.partition(".")[0]) is None or section in KEPT_INSIDE)
+        and extra.is_settable(resource, path)
+        and not any(extra.is_within(path, other) for other in others)
+    ]
 
 
 @cache
 def removals(arguments: Any) -> Removals:
     """Returns what AKS keeps of the resource of a class of arguments."""
     known = {"cluster": CLUSTER, "pool": POOL}[arguments.resource]
-    return Removals(known.when_removed, known.must_stay, sent_by(arguments), known.emptied_by)
+    return Removals(
+        lasting=known.when_removed,
+        refused=known.must_stay,
+        resource=arguments.resource,
+        sent=sent_by(arguments),
+        emptied_by=known.emptied_by,
+    )

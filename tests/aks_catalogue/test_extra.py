@@ -31,7 +31,8 @@ def told(given: Any, resource: str = "cluster", version: str = AZURE_NATIVE) -> 
         {"azureMonitorProfile": {"metrics": {"enabled": True}}},
         {"networkProfile": {"outboundType": "userDefinedRouting"}},
         {"httpProxyConfig": {"noProxy": ["a", "b"]}},
-        {"securityProfile": {"azureKeyVaultKms": None}},
+        {"securityProfile": {"azureKeyVaultKms": extra.UNKNOWN}},
+        {"httpProxyConfig": {"noProxy": [extra.UNKNOWN]}},
         {"tags": {"any name": "x"}},
     ],
 )
@@ -59,7 +60,14 @@ def test_a_newer_property_names_the_version_that_has_it() -> None:
             "extra.networkProfile.podCidr: is the argument network.podCidr: set that, and remove "
             "it here",
         ),
-        ({"enableRBAC": False}, "extra.enableRBAC: is always sent, and remove it here"),
+        ({"enableRBAC": False}, "extra.enableRBAC: is fixed: remove it here"),
+        # A key without a value took all of its section out of the request.
+        ({"networkProfile": None}, "extra.networkProfile: has no value: write one, or remove it"),
+        (
+            {"networkProfile": extra.UNKNOWN},
+            "extra.networkProfile: is an output, and arguments send networkProfile.podCidr: write "
+            "a map, whose values can be outputs",
+        ),
         (
             {"addonProfile": {}},
             "extra.addonProfile: is not a property of AKS's API of 2026-08-01: write addonProfiles",

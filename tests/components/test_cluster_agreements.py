@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pulumi
 import pytest
 
 from components import (
@@ -23,7 +24,8 @@ IDENTITY = "/subscriptions/s/x/userAssignedIdentities/i"
 
 def deployed(deploy: Deploy, **args: Any) -> Graph:
     pool = SystemPoolArgs(vm_size="Standard_D4ds_v5")
-    return deploy(lambda: AksCluster("c", AksClusterArgs(**PLACE, system_pool=pool, **args)))
+    opts = pulumi.ResourceOptions(protect=True)
+    return deploy(lambda: AksCluster("c", AksClusterArgs(**PLACE, system_pool=pool, **args), opts))
 
 
 def sent(deploy: Deploy, **args: Any) -> dict[str, Any]:
@@ -92,6 +94,8 @@ def test_a_window_is_for_both_kinds_of_upgrades(deploy: Deploy) -> None:
         "aksManagedNodeOSUpgradeSchedule",
     }
     for each in made:
+        # A protected cluster may lose its window.
+        assert not each.options.protect
         assert each.inputs["maintenanceWindow"] == {
             "startTime": "02:00",
             "durationHours": 6,
@@ -115,6 +119,8 @@ def test_long_term_support_has_its_tier_and_its_plan(deploy: Deploy) -> None:
         ),
         ({"network": NetworkArgs(policy="cilium")}, "network.policy: "),
         ({"network": NetworkArgs(dataplane="cilium", policy="azure")}, "network.policy: "),
+        ({"private": True, "private_dns_zone": "hub"}, "privateDnsZone: 'hub' is no private DNS"),
+        ({"autoscaler": AutoscalerArgs(idle_minutes=-3)}, "autoscaler.idleMinutes: "),
         ({"private_dns_zone": "none"}, "privateDnsZone: is for a private cluster"),
         ({"private": True, "private_dns_zone": ZONE}, "privateDnsZone: a zone of yours needs"),
         ({"support_plan": "AKSLongTermSupport"}, "supportPlan: long-term support needs the tier"),

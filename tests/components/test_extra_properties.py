@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from aks_catalogue.secrecy import MARKED, SIGNATURE
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -29,7 +30,7 @@ def gpu_pool(**args: Any) -> GpuNodePool:
 
 
 def cluster(system_pool: dict[str, Any] | None = None, **args: Any) -> AksCluster:
-    pool = SystemPoolArgs(vm_size="Standard_D4ds_v5", **(system_pool or {}))
+    pool = SystemPoolArgs(**{"vm_size": "Standard_D4ds_v5", **(system_pool or {})})
     return AksCluster("c", AksClusterArgs(**PLACE, location="eastus", system_pool=pool, **args))
 
 
@@ -90,13 +91,39 @@ def test_what_an_argument_says_is_refused_with_it(deploy: Deploy) -> None:
         "identity": "userAssignedIdentityId",
     }.items():
         assert f"extra.{path}: is the argument {argument}: set that" in told
-    assert "extra.enableRBAC: is always sent" in told
-    assert "extra.sku.name: is always sent" in told
+    assert "extra.enableRBAC: is fixed" in told
+    assert "extra.sku.name: is fixed" in told
     pool = {"nodeTaints": [], "mode": "System", "gpuProfile": {"driver": "None"}}
     told = refused(deploy, lambda: gpu_pool(extra=pool))
     assert "extra.nodeTaints: is the argument taints" in told
-    assert "extra.mode: is always sent" in told
+    assert "extra.mode: is fixed" in told
     assert "extra.gpuProfile.driver: is the argument gpuStack" in told
+
+
+def test_outputs_are_merged_at_any_depth(deploy: Deploy) -> None:
+    """An output below a section took the place of what arguments send there."""
+    known = pulumi.Output.from_input({"enabled": True})
+    extra = {"securityProfile": {"imageCleaner": known}, "apiServerAccessProfile": {}}
+    sent = deploy(lambda: cluster(extra=extra, workload_identity=True)).only("ManagedCluster")
+    assert sent.inputs["securityProfile"] == {
+        "imageCleaner": {"enabled": True},
+        "workloadIdentity": {"enabled": True},
+    }
+    told = refused(deploy, lambda: cluster(extra={"networkProfile": known}))
+    assert "extra.networkProfile: is an output, and arguments send networkProfile." in told
+
+
+def test_the_subnet_of_the_system_pool_is_the_clusters(deploy: Deploy) -> None:
+    told = refused(deploy, lambda: cluster({"extra": {"vnetSubnetID": "s"}}))
+    assert "extra.vnetSubnetID: is the argument network.subnetId" in told
+    extra = {"gpuProfile": {"nvidia": {"managementMode": "Managed"}}}
+    gpus = {"vm_size": "Standard_NC8as_T4_v3", "gpu_stack": "none", "custom_headers": {}}
+    [pool] = (
+        deploy(lambda: cluster({**gpus, "extra": extra}))
+        .only("ManagedCluster")
+        .inputs["agentPoolProfiles"]
+    )
+    assert pool["gpuProfile"] == {"driver": "None", **extra["gpuProfile"]}
 
 
 def test_what_azure_native_does_not_send_is_refused(deploy: Deploy) -> None:
@@ -118,6 +145,11 @@ def test_a_fixed_property_replaces(deploy: Deploy) -> None:
     assert (
         "diskEncryptionSetID" not in deploy(cluster).only("ManagedCluster").options.replaceOnChanges
     )
+
+
+# As hooks get a secret inside a map.
+SECRET = {SIGNATURE: MARKED, "value": "hidden"}
+PROXY = "httpProxyConfig.trustedCa"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +176,14 @@ def test_a_fixed_property_replaces(deploy: Deploy) -> None:
             {"tags": {}},
             ["networkProfile.podCidr"],
         ),
+        # Inputs of the provider, and what AKS sets: nobody can take them out of Azure.
+        (
+            {"azureApiVersion": "2025-09-01", "customHeaders": {"a": "b"}, "fqdn": "f"},
+            {},
+            [],
+        ),
+        ({"httpProxyConfig": {"noProxy": [], "trustedCa": SECRET}}, {}, [PROXY]),
+        ({"httpProxyConfig": {"trustedCa": SECRET}}, {"httpProxyConfig": {"trustedCa": "a"}}, []),
     ],
 )
 def test_what_is_taken_out_and_stays_is_told(

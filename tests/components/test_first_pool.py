@@ -17,6 +17,16 @@ def hooked(old: dict[str, Any], new: dict[str, Any]) -> pulumi.ResourceHookArgs:
     return pulumi.ResourceHookArgs("urn", "id", "c", "t", inputs[0], inputs[1], None, inputs[2])
 
 
+def test_a_removed_property_of_extra_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`extra` of the system pool could be emptied without a word."""
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    old = POOL | {"enableFIPS": True, "kubeletConfig": {"cpuManagerPolicy": "static"}, "tags": {}}
+    asyncio.run(_require_same_pool(hooked(old, POOL)))
+    kept = "system pool 'system': AKS keeps the current"
+    assert sorted(warnings) == [f"{kept} enableFIPS", f"{kept} kubeletConfig"]
+
+
 @pytest.mark.parametrize(
     "path", [*aks_properties.POOL.when_removed, "availabilityZones", "vnetSubnetID"]
 )

@@ -72,5 +72,6 @@ def test_a_system_pool_takes_the_taint_of_system_pools(deploy: Deploy) -> None:
     alone = "CriticalAddonsOnly=true:NoSchedule"
     pool = deploy(lambda: system(alone, "a=b:PreferNoSchedule")).only("AgentPool").inputs
     assert pool["nodeTaints"] == [alone, "a=b:PreferNoSchedule"]
-    with pytest.raises(ArgumentsError, match="keeps AKS's own pods away"):
-        deploy(lambda: system("a=b:NoSchedule"))
+    for taint in ("a=b:NoSchedule", "CriticalAddonsOnlyX=true:NoExecute", "PreferNo=1:NoSchedule"):
+        with pytest.raises(ArgumentsError, match="keeps AKS's own pods away"):
+            deploy(lambda taint=taint: system(taint))
