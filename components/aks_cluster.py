@@ -366,7 +366,7 @@ class AksClusterArgs:
     ] = None
     """The Azure tags of the cluster. Default: none."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Properties of the cluster that no argument has, as a map by the names of Azure's API
+    """Properties of the cluster beside these, as a map by the names of Azure's API
     (docs/any-property.md). A property that you take out again stays as it is in AKS."""
     resource: ClassVar[str] = "cluster"
 

@@ -34,7 +34,7 @@ class PoolArgs:
     the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
     it on."""
     extra: Mapping[str, Any] = field(default_factory=dict)
-    """Properties of the pool that no argument has, as a map by the names of Azure's API
+    """Properties of the pool beside these, as a map by the names of Azure's API
     (docs/any-property.md). A property that you take out again stays as it is in AKS."""
     resource: ClassVar[str] = "pool"
 

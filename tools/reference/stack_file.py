@@ -129,7 +129,7 @@ def _type(annotation: Any) -> str:
     if get_origin(annotation) is list:
         return f"list of {_type(kinds[0])}s"
     if get_origin(annotation) is dict:
-        return f"map of {_type(kinds[1])}s"
+        return "map" if kinds[1] is Any else f"map of {_type(kinds[1])}s"
     if kinds:
         return _type(kinds[0])
     return _WORDS.get(annotation, "map")
