@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.secrecy import MARKED, SIGNATURE
 from aksgpu.audit import report
 from aksgpu.audit.calendar import Retirement, retirements
 from aksgpu.audit.report import Audit
@@ -37,6 +38,10 @@ def ends(*resources: Json) -> list[tuple[str, str]]:
     return [(str(each.day), each.what) for each in found]
 
 
+def of(*stacks: Audited) -> Audit:
+    return Audit(stacks, [], {}, "USD", "", TODAY)
+
+
 def test_what_of_a_stack_ends_and_when() -> None:
     cluster = resource(
         "c",
@@ -61,13 +66,29 @@ def test_long_term_support_ends_later() -> None:
     assert ends(cluster) == [("2027-11-30", "Kubernetes 1.34")]
 
 
+def test_a_separate_pool_has_the_support_plan_of_its_cluster() -> None:
+    """The pools of a cluster with long-term support ended a year early."""
+    version: Json = {"resourceGroupName": "G", "orchestratorVersion": "1.34"}
+    lasting: Json = {"resourceGroupName": "g", "supportPlan": "AKSLongTermSupport"}
+    cluster = resource("c", "ManagedCluster", resourceName="One", **lasting)
+    assert ends(cluster, resource("gpu", resourceName="one", **version)) == [
+        ("2027-11-30", "Kubernetes 1.34")
+    ]
+    assert ends(cluster, resource("gpu", resourceName="two", **version)) == [
+        ("2026-11-30", "Kubernetes 1.34")
+    ]
+
+
 @pytest.mark.parametrize(
     "odd",
     [
         {},
         {"urn": None, "type": None},
         resource("x", vmSize=None, orchestratorVersion=7, agentPoolProfiles="none"),
-        resource("x", "ManagedCluster", {"azureApiVersion": "2025-99-99-preview"[:4]}),
+        resource("x", "ManagedCluster", {"azureApiVersion": "2025"}),
+        # No such day, which ended the whole audit, and a day whose end has no date.
+        resource("x", "ManagedCluster", {"azureApiVersion": "2025-13-45-preview"}),
+        resource("x", "ManagedCluster", {"azureApiVersion": "9999-12-31-preview"}),
     ],
 )
 def test_odd_resources_end_nothing(odd: Json) -> None:
@@ -107,15 +128,23 @@ def test_a_name_cannot_be_markup() -> None:
     assert "](http" not in text
 
 
-def auditor(folder: Path) -> Auditor:
-    nothing = Program(("false",), folder)
-    return Auditor(nothing, folder, folder, lambda _: None)
+def auditor(folder: Path, *program: str) -> Auditor:
+    return Auditor(Program(program or ("false",), folder), folder, folder, lambda _: None)
+
+
+def export(folder: Path, *resources: Json, name: str = "stack") -> Path:
+    file = folder / f"{name}.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"deployment": {"resources": resources}}))
+    return file
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (None, "it is no export of a stack: "),
+        (None, "the file cannot be read: No such file or directory"),
+        ("[" * 100_000, "it is no export of a stack: maximum recursion depth exceeded"),
+        ('{"x": ' * 400 + "1" + "}" * 400, "it has no deployment"),
         ("{", "it is no export of a stack: "),
         ("[]", "it has no deployment"),
         ('{"version": 3}', "it has no deployment"),
@@ -138,3 +167,54 @@ def test_a_stack_without_resources_is_fine(tmp_path: Path) -> None:
     file = tmp_path / "empty.json"
     file.write_text('{"deployment": {}}')
     assert auditor(tmp_path).of_files([file]) == [Audited("empty")]
+
+
+def test_a_pack_that_takes_too_long_is_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time limit of one stack ended the whole audit."""
+    monkeypatch.setattr("aksgpu.audit.stacks.READ_SECONDS", 0.1)
+    slow = auditor(tmp_path, "sh", "-c", "exec sleep 20")
+    (found,) = slow.of_files([export(tmp_path, resource("gpu"))])
+    assert found.reason.startswith("the pack cannot judge it: ")
+    assert found.reason.endswith("did not end in 0 s")
+    assert len(found.resources) == 1
+
+
+def test_a_pack_that_fails_after_an_advisory_finding_has_failed(tmp_path: Path) -> None:
+    """Whatever it had told before counted as all that it had to tell."""
+    event = {"policyEvent": {"policyName": "a-rule", "enforcementLevel": "advisory"}}
+    program = ("sh", "-c", f"echo '{json.dumps(event)}'; echo 'error: it broke' >&2; exit 1")
+    (found,) = auditor(tmp_path, *program).of_files([export(tmp_path, resource("gpu"))])
+    assert found.reason == "the pack cannot judge it: error: it broke"
+    assert [one.rule for one in found.broken] == ["a-rule"]
+
+
+def test_secrets_are_masked_before_anything_reads_them(tmp_path: Path) -> None:
+    """An export with --show-secrets had its secrets in the report, and in the pack's messages."""
+    secret = {SIGNATURE: MARKED, "plaintext": '"TOPSECRET"'}
+    size = {SIGNATURE: MARKED, "ciphertext": "v1:TOPSECRET"}
+    file = export(tmp_path, resource("gpu", agentPoolName=secret, vmSize=size, taints=[secret]))
+    # The copy that the pack is asked about goes to the test by way of the reason.
+    program = ("sh", "-c", 'tail -n 1 "$5" >&2; exit 1', "pulumi")
+    (found,) = auditor(tmp_path, *program).of_files([file])
+    ((pool, _),) = found.pools
+    assert (pool.name, pool.vm_size) == ("[secret]", "[secret]")
+    assert '"taints": ["[secret]"]' in found.reason
+    assert "TOPSECRET" not in json.dumps(report.document(of(found)))
+
+
+def test_what_waits_for_its_deletion_is_no_pool(tmp_path: Path) -> None:
+    """A pool that was replaced counted twice until the old one was gone."""
+    old = {**resource("gpu", vmSize="Standard_NC6"), "delete": True}
+    file = export(tmp_path, old, resource("gpu", vmSize="Standard_NC8as_T4_v3"))
+    (found,) = auditor(tmp_path, "true").of_files([file])
+    assert [pool.vm_size for pool, _ in found.pools] == ["Standard_NC8as_T4_v3"]
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """a/prod.json and b/prod.json had one cost and one end: those of the last."""
+    first, second = (export(tmp_path, name=f"{folder}/prod") for folder in "ab")
+    other = export(tmp_path, name="a/dev")
+    found = auditor(tmp_path).of_files([first, second, other, first])
+    assert [stack.name for stack in found] == [str(first), str(second), "dev"]
