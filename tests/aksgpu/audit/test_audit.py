@@ -7,15 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from aks_catalogue.secrecy import MARKED, SIGNATURE
-from aksgpu.audit import report
+from aksgpu.audit import command, report
 from aksgpu.audit.calendar import Retirement, retirements
-from aksgpu.audit.report import Audit
+from aksgpu.audit.command import _costs as costs_of
+from aksgpu.audit.report import Audit, Cost
 from aksgpu.audit.stacks import Audited, Auditor, Broken
+from aksgpu.main import app
 from aksgpu.outcome import Cause
+from aksgpu.review.costs import PriceSource
 from aksgpu.review.model import Span
 from aksgpu.running import Program
+from tests.aksgpu.review.price_list import price_list
+from tests.aksgpu.review.reviews import A100, CPU, T4
 
 Json = dict[str, Any]
 TODAY = date(2026, 11, 28)
@@ -104,20 +110,22 @@ def test_the_largest_risk_is_told_first() -> None:
         Audited("unread", reason="it is no export of a stack"),
     ]
     ending = [Retirement(date(2027, 3, 31), "Kubernetes 1.35", "ending", "c")]
-    audit = Audit(stacks, ending, {"fine": Span(Fraction(1), Fraction(2))}, "USD", "", TODAY)
+    costs = {"fine": Cost(Span(Fraction(1), Fraction(2)))}
+    audit = Audit(stacks, ending, costs, "USD", "", TODAY)
     assert [row[0] for row in audit.rows()] == ["unread", "broken", "ending", "fine"]
     assert audit.rows()[0] == ("unread", "0", "0", "?", "?", "?", "")
-    assert audit.total() == "All nodes together cost 1.00 to 2.00 USD an hour."
-    assert audit.verdict is Cause.STACK_UNREADABLE
+    assert audit.total() == (
+        "All nodes together cost at least 1.00 to 2.00 USD an hour: no price for unread."
+    )
+    assert audit.verdict is Cause.AUDIT_INCOMPLETE
+    assert "kubeconfig" not in audit.verdict.sentence
     text = report.as_markdown(audit)
     assert "    2027-03 : Kubernetes 1.35, 1 of the stacks" in text
     assert "- **mandatory**: broken, gpu, a-rule: is wrong" in text
     document = report.document(audit)
     assert document["calendar"][0]["day"] == "2027-03-31"
     assert [stack["reason"] for stack in document["stacks"]][-1]
-    without = Audit([stacks[2]], [], {}, "", "nobody answered", TODAY)
-    assert without.verdict is Cause.RULE_BROKEN
-    assert without.total() == "What the nodes cost is not known: nobody answered."
+    assert Audit([stacks[2]], [], {}, "", "", TODAY).verdict is Cause.RULE_BROKEN
 
 
 def test_a_name_cannot_be_markup() -> None:
@@ -218,3 +226,74 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     other = export(tmp_path, name="a/dev")
     found = auditor(tmp_path).of_files([first, second, other, first])
     assert [stack.name for stack in found] == [str(first), str(second), "dev"]
+
+
+GROUP = {"resourceGroupName": "g", "resourceName": "c"}
+IN: Json = {**GROUP, "count": 1}
+
+
+def priced(prices: dict[str, float], *stacks: Audited) -> Audit:
+    with price_list(prices) as address:
+        found = costs_of(stacks, PriceSource(address))
+    return Audit(stacks, [], *found, TODAY)
+
+
+def test_a_sum_without_some_of_its_pools_says_so() -> None:
+    """A stack with one unpriced pool of three showed the sum of two; one without pools, a `?`."""
+    home = resource("c", "ManagedCluster", None, **GROUP, location="East US")
+    pools = [resource(size, vmSize=size, agentPoolName=size[-4:], **IN) for size in (CPU, T4, A100)]
+    stacks = [Audited("prod", [home, *pools]), Audited("none"), Audited("unread", reason="why")]
+    audit = priced({CPU: 0.25, T4: 0.75}, *stacks)
+    assert {row[0]: row[3] for row in audit.rows()} == {
+        "prod": "at least 1.00",
+        "none": "0.00",
+        "unread": "?",
+    }
+    assert audit.total() == (
+        "All nodes together cost at least 1.00 USD an hour: no price for 0_v4 of prod and unread."
+    )
+    by_name = {stack["name"]: stack for stack in report.document(audit)["stacks"]}
+    assert by_name["prod"]["unpriced"] == ["0_v4"]
+    assert by_name["none"]["hourly"] == [0, 0]
+    assert by_name["unread"]["hourly"] is None
+    whole = priced({CPU: 0.25, T4: 0.75, A100: 3.5}, *stacks[:2])
+    assert whole.total() == "All nodes together cost 4.50 USD an hour."
+    assert priced({}, stacks[1]).total() == "All nodes together cost 0.00 an hour."
+
+
+@pytest.mark.parametrize(
+    ("location", "why"), [("eastus", "no price for gpu of s"), (None, "no pool has a region")]
+)
+def test_what_no_pool_costs_has_a_reason(location: str | None, why: str) -> None:
+    """The sentence ended before the reason: "is not known: ."."""
+    home = resource("c", "ManagedCluster", None, **GROUP, location=location)
+    audit = priced({}, Audited("s", [home, resource("gpu", vmSize=T4, **IN)]))
+    assert audit.total() == f"What the nodes cost is not known: {why}."
+    assert audit.rows()[0][3] == "?"
+    assert report.document(audit)["stacks"][0]["hourly"] is None
+
+
+def test_a_list_that_does_not_answer_is_the_reason() -> None:
+    home = resource("c", "ManagedCluster", None, **GROUP, location="eastus")
+    stack = Audited("s", [home, resource("gpu", vmSize=T4, **IN)])
+    found = costs_of([stack], PriceSource("http://127.0.0.1:1/prices"))
+    total = Audit([stack], [], *found, TODAY).total()
+    assert total.startswith("What the nodes cost is not known: the price list cannot be read: ")
+
+
+def test_a_report_that_has_no_folder_is_refused_first(tmp_path: Path) -> None:
+    """After the whole audit there was a traceback, and no report."""
+    for file in (tmp_path / "none" / "x.md", tmp_path):
+        ended = CliRunner().invoke(app, ["audit", "x.json", "--markdown", str(file)])
+        assert ended.exit_code == 2
+        assert "cannot be written" in " ".join(ended.output.replace("│", " ").split())
+
+
+def test_a_report_that_cannot_be_written_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "ensure_engine", lambda: None)
+    monkeypatch.setattr(command, "pulumi_in", lambda *_: Program(("false",), tmp_path))
+    with pytest.raises(OSError, match="No space left"):
+        command.audit([export(tmp_path)], tmp_path, Path("/dev/full"), as_json=False)
+    assert "Result: fine" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from aks_catalogue.regions import plain
 from aks_catalogue.secrecy import MARKED, SIGNATURE
 from aks_catalogue.shapes import mapping, mappings, sequence
 from aksgpu.review.model import Resource
@@ -47,7 +48,7 @@ class Audited:
     def pools(self) -> Iterator[tuple[GpuPool, str]]:
         """The pools, each with the region of its cluster; empty if that is in another stack."""
         regions = {
-            cluster_of(inputs): str(inputs["location"])
+            cluster_of(inputs): plain(str(inputs["location"]))
             for inputs in (mapping(one.get("inputs")) for one in self.resources)
             if inputs.get("location") and inputs.get("resourceName")
         }
