@@ -194,7 +194,8 @@ def test_a_pack_that_fails_after_an_advisory_finding_has_failed(tmp_path: Path) 
     event = {"policyEvent": {"policyName": "a-rule", "enforcementLevel": "advisory"}}
     program = ("sh", "-c", f"echo '{json.dumps(event)}'; echo 'error: it broke' >&2; exit 1")
     (found,) = auditor(tmp_path, *program).of_files([export(tmp_path, resource("gpu"))])
-    assert found.reason == "the pack cannot judge it: error: it broke"
+    assert found.reason.startswith("the pack cannot judge it: ")
+    assert found.reason.endswith("error: it broke")
     assert [one.rule for one in found.broken] == ["a-rule"]
 
 

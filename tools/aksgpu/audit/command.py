@@ -78,14 +78,11 @@ def _costs(stacks: Iterable[Audited], source: PriceSource) -> tuple[dict[str, Co
         for stack in stacks
         if stack.resources or not stack.reason
     }
-    if not any(cost.unpriced for cost in costs.values()):
-        why = ""
-    elif not sizes:
-        why = "no pool has a region"
-    else:
-        why = next((each.reason for each in lists.values() if isinstance(each, Unanswered)), "")
+    reasons = [each.reason for each in lists.values() if isinstance(each, Unanswered)]
+    reasons += ["no pool has a region"] * (not sizes)
+    is_whole = not any(each.unpriced for each in costs.values())
     currencies = (each.currency for each in lists.values() if isinstance(each, PriceList))
-    return costs, next(currencies, ""), why
+    return costs, next(currencies, ""), "" if is_whole else next(iter(reasons), "")
 
 
 def _cost_of(stack: Audited, lists: Mapping[str, PriceList | Unanswered]) -> Cost:

@@ -86,20 +86,19 @@ class Auditor:
             try:
                 self.pulumi.read(*arguments, seconds=READ_SECONDS)
             except ProgramError as error:
-                return self._told(Audited(name, reason=_last_line(error)))
+                return self._told(Audited(name, reason=str(error).splitlines()[-1]))
             return self._told(self._audit(name, file))
 
         return self._each(export, list(enumerate(names)))
 
     def of_files(self, files: Sequence[Path]) -> list[Audited]:
-        files = [*dict.fromkeys(files)]
-        stems = Counter(file.stem for file in files)
+        stems = Counter(file.stem for file in {*files})
 
         def audit(file: Path) -> Audited:
             name = file.stem if stems[file.stem] == 1 else str(file)
             return self._told(self._audit(name, file))
 
-        return self._each(audit, files)
+        return self._each(audit, [*dict.fromkeys(files)])
 
     def _each(self, work: Callable[[Any], Audited], items: Sequence[Any]) -> list[Audited]:
         with ThreadPoolExecutor(_AT_ONCE) as workers:
@@ -127,6 +126,7 @@ class Auditor:
             return Audited(name)
         # A copy without secrets: pulumi would decrypt them, and the pack would quote them.
         masked = {**state, "deployment": {**deployment, "secrets_providers": None}}
+        broken: list[Broken] = []
         try:
             with NamedTemporaryFile("w", dir=self.folder, suffix=".json") as copy:
                 copy.write(json.dumps(masked))
@@ -135,14 +135,14 @@ class Auditor:
                     "policy", "analyze", "--json", "--file", copy.name,
                     "--policy-pack", str(self.pack), seconds=READ_SECONDS,
                 )  # fmt: skip
+            broken = [*_broken(ended.out)]
+            # It fails because of mandatory rules, or by itself.
+            if not any(one.is_mandatory for one in broken):
+                ended.succeeded()
         except ProgramError as error:
-            return Audited(name, resources, reason=f"the pack cannot judge it: {_last_line(error)}")
-        broken, reason = [*_broken(ended.out)], ""
-        # It fails because of mandatory rules, or by itself.
-        if ended.code and not any(one.is_mandatory for one in broken):
-            told = ended.err.strip() or ended.out.strip() or "it failed"
-            reason = f"the pack cannot judge it: {_last_line(told)}"
-        return Audited(name, resources, broken, reason)
+            last = str(error).splitlines()[-1]
+            return Audited(name, resources, broken, f"the pack cannot judge it: {last}")
+        return Audited(name, resources, broken)
 
 
 def _masked(value: Any) -> Any:
@@ -152,10 +152,6 @@ def _masked(value: Any) -> Any:
             return MASK
         return {key: _masked(member) for key, member in value.items()}
     return [_masked(item) for item in value] if isinstance(value, list) else value
-
-
-def _last_line(told: object) -> str:
-    return str(told).splitlines()[-1]
 
 
 def _broken(printed: str) -> Iterator[Broken]:
