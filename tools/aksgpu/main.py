@@ -216,8 +216,10 @@ def audit(
         list[Path] | None,
         typer.Argument(help="Exports of stacks. Default: all stacks of the backend"),
     ] = None,
-    policy_pack: Annotated[Path, typer.Option(help="The folder of the policy pack")] = PROGRAM
-    / "policies",
+    policy_pack: Annotated[
+        Path,
+        typer.Option(help="The folder of the policy pack", show_default="the pack of this project"),
+    ] = PROGRAM / "policies",
     markdown: Annotated[
         Path | None, typer.Option(help="Also write a report as Markdown to this file")
     ] = None,

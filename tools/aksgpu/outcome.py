@@ -54,6 +54,8 @@ class Cause(Enum):
     VERSION_NOT_OFFERED = (AGAINST, "the Kubernetes version is not offered in this region")
     QUOTA_TOO_SMALL = (AGAINST, "a quota is too small for the stack")
     UNANSWERED = (NOT_KNOWN, "Azure did not answer a question")
+    # An audit.
+    AUDIT_INCOMPLETE = (NOT_KNOWN, "a stack cannot be audited")
     # A review.
     CLOUD_UNREACHABLE = (NOT_KNOWN, "Azure or the state backend cannot be reached")
     BASE_FAILED = (NOT_KNOWN, "the base, which the change is compared with, could not be created")

@@ -77,6 +77,9 @@ def _parameter(parameter: Any) -> tuple[str, str, str]:
 def _default(parameter: Any) -> str:
     if parameter.required:
         return "**required**"
+    # A path of this machine says nothing: some options say what it is.
+    if isinstance(described := getattr(parameter, "show_default", None), str):
+        return described
     if parameter.default == PROGRAM:
         return "this project"
     if getattr(parameter, "is_flag", False):

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from aks_catalogue import kubernetes, retirement
-from aks_catalogue.shapes import at, mappings
+from aks_catalogue.shapes import at, mapping, mappings
 from aks_catalogue.sizes import find, gpu_sizes
-from aksgpu.audit.stacks import Audited, Json
+from aksgpu.audit.stacks import Audited, Json, cluster_of
 
 _PREVIEW = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)-preview")
 _INLINE = "inputs.agentPoolProfiles"
@@ -31,15 +32,22 @@ def retirements(stacks: Iterable[Audited]) -> list[Retirement]:
         {
             Retirement(day, what, stack.name, str(one.get("urn")).rpartition("::")[2])
             for stack in stacks
+            for lasting in [_lasting(stack)]
             for one in stack.resources
             if ":containerservice" in str(one.get("type"))
-            for day, what in _of_resource(one)
+            for day, what in _of_resource(one, lasting)
         }
     )
 
 
-def _of_resource(one: Json) -> Iterator[tuple[date, str]]:
-    lasts = at(one, "inputs.supportPlan") == kubernetes.LONG_TERM
+def _lasting(stack: Audited) -> set[tuple[str, str]]:
+    """The clusters with long-term support. Separate pools do not have their cluster's plan."""
+    every = (mapping(one.get("inputs")) for one in stack.resources)
+    return {cluster_of(one) for one in every if one.get("supportPlan") == kubernetes.LONG_TERM}
+
+
+def _of_resource(one: Json, lasting: set[tuple[str, str]]) -> Iterator[tuple[date, str]]:
+    lasts = cluster_of(mapping(one.get("inputs"))) in lasting
     # The cluster's own version, where the program leaves it to AKS.
     yield from _of_version(at(one, "outputs.currentKubernetesVersion"), long_term=lasts)
     for whole in (one.get("inputs"), *mappings(at(one, _INLINE))):
@@ -53,8 +61,9 @@ def _of_resource(one: Json) -> Iterator[tuple[date, str]]:
         yield from _of_version(at(whole, "orchestratorVersion"), long_term=lasts)
     used = str(at(one, "outputs.azureApiVersion") or at(one, "inputs.azureApiVersion") or "")
     if match := _PREVIEW.fullmatch(used):
-        ends = date.fromisoformat(match["day"]) + retirement.PREVIEW_API
-        yield ends, f"AKS API version {used}"
+        with suppress(OverflowError, ValueError):
+            ends = date.fromisoformat(match["day"]) + retirement.PREVIEW_API
+            yield ends, f"AKS API version {used}"
 
 
 def _of_version(text: Any, *, long_term: bool) -> Iterator[tuple[date, str]]:

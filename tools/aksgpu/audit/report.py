@@ -1,6 +1,6 @@
 """The report of an audit: a table and a calendar for people, Markdown, and JSON."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -12,7 +12,7 @@ from rich.text import Text
 from aksgpu.audit.calendar import Retirement
 from aksgpu.audit.stacks import Audited
 from aksgpu.markdown import escape
-from aksgpu.outcome import Cause, verdict
+from aksgpu.outcome import Cause, listed, verdict
 from aksgpu.report import print_result, table
 from aksgpu.review.model import Span
 from aksgpu.review.wording import money
@@ -21,21 +21,44 @@ _HEADINGS = ("stack", "pools", "GPUs", "cost an hour", "mandatory", "advisory", 
 _NOTHING = Span(Fraction(0), Fraction(0))
 
 
+def summed(spans: Iterable[Span]) -> Span:
+    least, most = Fraction(0), Fraction(0)
+    for span in spans:
+        least, most = least + span.least, most + span.most
+    return Span(least, most)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What nodes cost an hour, as far as it is known, and the pools that are not in it."""
+
+    known: Span
+    unpriced: Sequence[str] = ()
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.known.most) or not self.unpriced
+
+    def __str__(self) -> str:
+        text = f"{'at least ' * bool(self.unpriced)}{money(self.known)}"
+        return text if self.is_known else "?"
+
+
 @dataclass(frozen=True)
 class Audit:
     """What is known of all stacks."""
 
     stacks: Sequence[Audited]
     retirements: Sequence[Retirement]
-    # What the nodes of each stack cost an hour, by its name, in `currency`; and if not, why.
-    costs: dict[str, Span]
+    # Of each stack that can be read, by its name, in `currency`; and why some are not known.
+    costs: dict[str, Cost]
     currency: str
     cost_unknown: str
     today: date
 
     @property
     def verdict(self) -> Cause:
-        causes = [Cause.STACK_UNREADABLE for stack in self.stacks if stack.reason]
+        causes = [Cause.AUDIT_INCOMPLETE for stack in self.stacks if stack.reason]
         is_broken = any(one.is_mandatory for stack in self.stacks for one in stack.broken)
         return verdict([*causes, *[Cause.RULE_BROKEN] * is_broken])
 
@@ -53,13 +76,12 @@ class Audit:
     def _row(self, stack: Audited) -> Iterator[str]:
         pools = [pool for pool, _ in stack.pools]
         gpus = [pool.gpus or _NOTHING for pool in pools if pool.may_have_gpus]
-        least, most = sum(span.least for span in gpus), sum(span.most for span in gpus)
         mandatory = sum(one.is_mandatory for one in stack.broken)
         day = self._next(stack)
         yield stack.name
         yield str(len(pools))
-        yield str(Span(Fraction(least), Fraction(most)))
-        yield money(self.costs[stack.name]) if stack.name in self.costs else "?"
+        yield str(summed(gpus))
+        yield str(self.costs.get(stack.name, "?"))
         yield "?" if stack.reason else str(mandatory)
         yield "?" if stack.reason else str(len(stack.broken) - mandatory)
         yield str(day or "")
@@ -68,11 +90,14 @@ class Audit:
         return [stack for stack in self.stacks if stack.reason]
 
     def total(self) -> str:
-        if not self.costs:
-            return f"What the nodes cost is not known: {self.cost_unknown}."
-        spans = self.costs.values()
-        whole = Span(sum(each.least for each in spans), sum(each.most for each in spans))  # type: ignore[arg-type]
-        return f"All nodes together cost {money(whole)} {self.currency} an hour."
+        missing = [f"{pool} of {name}" for name, it in self.costs.items() for pool in it.unpriced]
+        missing += [stack.name for stack in self.unread() if stack.name not in self.costs]
+        whole = Cost(summed(cost.known for cost in self.costs.values()), missing)
+        why = self.cost_unknown or (f"no price for {listed(missing)}" if missing else "")
+        if not whole.is_known:
+            return f"What the nodes cost is not known: {why}."
+        text = " ".join(filter(None, [str(whole), self.currency]))
+        return f"All nodes together cost {text} an hour{': ' * bool(why)}{why}."
 
 
 def print_tables(audit: Audit, console: Console) -> None:
@@ -136,6 +161,11 @@ def _line(cells: Any) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _cost_document(cost: Cost | None) -> dict[str, Any]:
+    known = [float(end) for end in cost.known] if cost and cost.is_known else None
+    return {"hourly": known, "unpriced": [*cost.unpriced] if cost else []}
+
+
 def document(audit: Audit) -> dict[str, Any]:
     return {
         **audit.verdict.document(),
@@ -149,7 +179,7 @@ def document(audit: Audit) -> dict[str, Any]:
                     {"name": pool.name, "vmSize": pool.vm_size, "spot": pool.spot}
                     for pool, _ in stack.pools
                 ],
-                "hourly": [float(end) for end in audit.costs.get(stack.name, ())] or None,
+                **_cost_document(audit.costs.get(stack.name)),
                 "findings": [
                     {
                         "rule": one.rule,
