@@ -317,10 +317,10 @@ class GpuNodePool(pulumi.ComponentResource):
         *,
         rotates: bool,
     ) -> "aks.AgentPool | AgentPool":
-        pool = _properties(args, node_taints)
         beyond = _beyond_azure_native(args)
         is_preview = args.by_aks_preview
-        pool |= beyond
+        pool = with_extra(_properties(args, node_taints) | beyond, args.extra)
+        sent_or_extra = with_extra(sent(args), args.extra)
         if rotates:
             headers = args.custom_headers if args.replace_on_header_change else None
             pool["agentPoolName"] = rotating_name(args.pool_name, pool, headers)
@@ -332,9 +332,7 @@ class GpuNodePool(pulumi.ComponentResource):
                 # Another name replaces nothing: a new pool gets it.
                 *(["agentPoolName"] if rotates else []),
             ],
-            replace_on_changes=POOL.replacing(
-                [*POOL.given_in({**sent(args), **args.extra}), *_ALWAYS_GIVEN]
-            ),
+            replace_on_changes=POOL.replacing([*POOL.given_in(sent_or_extra), *_ALWAYS_GIVEN]),
         )
         opts = one_owner(
             options,
@@ -370,7 +368,7 @@ def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]) -> 
     }
     if surge := _surge(args):
         pool["upgradeSettings"] = {**surge, **pool.get("upgradeSettings", {})}
-    return with_extra(pool, args.extra)
+    return pool
 
 
 def _beyond_azure_native(args: GpuNodePoolArgs) -> dict[str, Any]:

@@ -21,7 +21,7 @@ BOTH: Json = {
     "azureMonitorProfile": {"metrics": {"enabled": True}},
     "httpProxyConfig": {"httpProxy": "http://proxy:3128", "noProxy": ["localhost"]},
     "securityProfile": {"defender": {"securityMonitoring": {"enabled": True}}},
-    "autoScalerProfile": {"expander": "least-waste"},
+    "autoScalerProfile": {"scan-interval": "20s"},
 }
 
 
@@ -46,10 +46,10 @@ def test_any_property_is_sent_and_compared(bench: Bench) -> None:
     bench.pulumi("refresh", "--yes", "--skip-preview")
     assert bench.changes() == {}
 
-    changed = {**BOTH, "autoScalerProfile": {"expander": "priority"}}
+    changed = {**BOTH, "autoScalerProfile": {"scan-interval": "30s"}}
     assert up(bench, config(changed, kubelet)).keys() == {"cluster"}
     live = azure.call("GET", f"{path(name)}{V}").body["properties"]
-    assert live["autoScalerProfile"]["expander"] == "priority"
+    assert live["autoScalerProfile"]["scan-interval"] == "30s"
 
     without = {key: value for key, value in changed.items() if key != "addonProfiles"}
     bench.write_stack(config(without, kubelet))
