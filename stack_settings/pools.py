@@ -98,8 +98,10 @@ class Pool(NamedPool):
 
     @classmethod
     def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
-        is_managed = known.get("gpuStack") == "managed"
-        return super().by_aks_preview(known) or is_managed or "artifactStreaming" in known
+        is_newer = known.get("gpuStack") in ("managed", "specialized-image")
+        is_special = known.get("image") == "specialized"
+        has_newer = is_newer or is_special or "artifactStreaming" in known
+        return super().by_aks_preview(known) or has_newer
 
     @property
     def has_gpus(self) -> bool:

@@ -735,3 +735,12 @@ def test_a_reservation_needs_an_identity() -> None:
             "test",
             lambda _: None,
         )
+
+
+def test_pools_of_the_specialized_image_have_the_newer_properties() -> None:
+    """Its header makes aks-preview manage the pool, and that was not seen before."""
+    newer = {"networkProfile": {"dranet": {}}}
+    pool = {**POOL, "image": "specialized", "extra": newer}
+    assert read([RETIRED_IMAGE], gpuPools=[pool]).gpu_pools[0].extra == newer
+    with pytest.raises(SettingsError, match="azure-native sends"):
+        read(gpuPools=[{**POOL, "extra": newer}])

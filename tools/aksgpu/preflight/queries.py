@@ -55,7 +55,7 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
     if settings.cluster.existing and isinstance(existing := await cluster_task, ExistingCluster):
         # Its pools are in its location, whatever the stack file says.
         location = existing.location
-    features = requirements.features(settings)
+    features, needed = requirements.features(settings), requirements.providers(settings)
     reserved = sorted({pool.reservation_group for pool in requirements.pools(settings)} - {""})
     # One gather for all: when it is cancelled, no request goes on with a closed client.
     answers = await asyncio.gather(
@@ -65,9 +65,7 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
         tally.ask("features", _features, clients, features),
         asyncio.gather(tally.ask("resource group", _group, clients, group), cluster_task),
         asyncio.gather(
-            asyncio.gather(
-                *(tally.ask(name, _provider, clients, name) for name in requirements.PROVIDERS)
-            ),
+            asyncio.gather(*(tally.ask(name, _provider, clients, name) for name in needed)),
             asyncio.gather(
                 *(tally.ask("reservations", _reservations, clients, name) for name in reserved)
             ),
@@ -81,7 +79,7 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
         sizes=sizes,
         quotas=quotas,
         versions=versions,
-        providers=dict(zip(requirements.PROVIDERS, providers, strict=True)),
+        providers=dict(zip(needed, providers, strict=True)),
         features=feature_states,
         group=group_id,
         cluster=existing_cluster,
