@@ -98,10 +98,9 @@ class Pool(NamedPool):
 
     @classmethod
     def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
-        is_newer = known.get("gpuStack") in ("managed", "specialized-image")
-        is_special = known.get("image") == "specialized"
-        has_newer = is_newer or is_special or "artifactStreaming" in known
-        return super().by_aks_preview(known) or has_newer
+        newer = known.get("gpuStack") in ("managed", "specialized-image")
+        streams = known.get("artifactStreaming") is not None
+        return super().by_aks_preview(known) or newer or streams
 
     @property
     def has_gpus(self) -> bool:
