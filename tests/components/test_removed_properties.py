@@ -48,7 +48,8 @@ NETWORK = NetworkArgs(
 SYSTEM = SystemPoolArgs(vm_size="Standard_D4ds_v5")
 ENTRA = EntraArgs(admin_group_object_ids=["00000000-0000-0000-0000-000000000001"])
 
-# The arguments that somebody may set, by the names of the components'.
+# The arguments that somebody may set, by the names of the components'; switches that need no other
+# argument are not here.
 POOL: dict[str, dict[str, Any]] = {
     "count": {"count": 2},
     "min_count": {"min_count": 1, "max_count": 3},
@@ -57,7 +58,6 @@ POOL: dict[str, dict[str, Any]] = {
     "kubernetes_version": {"kubernetes_version": "1.35"},
     "os_sku": {"os_sku": "AzureLinux"},
     "subnet_id": {"subnet_id": SUBNET},
-    "host_encryption": {"host_encryption": True},
     "tags": {"tags": {"a": "b"}},
     "extra": {"extra": {"kubeletConfig": {"cpuManagerPolicy": "static"}}},
 }
@@ -65,7 +65,6 @@ SYSTEM_POOL: dict[str, dict[str, Any]] = POOL | {
     "taints": {"taints": ["CriticalAddonsOnly=true:NoSchedule"]},
 }
 USER_POOL: dict[str, dict[str, Any]] = POOL | {
-    "spot": {"spot": True},
     "spot_max_price": {"spot": True, "spot_max_price": 1.5},
     "taints": {"taints": ["a=b:NoSchedule"]},
     "labels": {"labels": {"a": "b"}},
@@ -73,7 +72,6 @@ USER_POOL: dict[str, dict[str, Any]] = POOL | {
 GPU_POOL: dict[str, dict[str, Any]] = POOL | {
     "os_disk_size_gb": {"os_disk_size_gb": 256},
     "os_disk_type": {"os_disk_type": "Managed"},
-    "spot": {"spot": True},
     "spot_max_price": {"spot": True, "spot_max_price": 1.5},
     "capacity_reservation_group_id": {"capacity_reservation_group_id": RESERVATIONS},
     "max_pods": {"max_pods": 110},
@@ -89,7 +87,6 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
         "mig_strategy": "mixed",
     },
     "sharing": {"sharing": SharingArgs(time_slicing=TimeSlicingArgs(replicas=2))},
-    "artifact_streaming": {"artifact_streaming": True},
     "max_unavailable": {"max_unavailable": "1"},
     "max_surge": {"max_surge": "33%"},
     "drain_timeout_minutes": {"drain_timeout_minutes": 60},
@@ -111,14 +108,11 @@ CLUSTER: dict[str, dict[str, Any]] = {
     "node_resource_group": {"node_resource_group": "nodes"},
     "kubernetes_version": {"kubernetes_version": "1.35"},
     "sku_tier": {"sku_tier": "Standard"},
-    "private": {"private": True},
     "private_dns_zone": {"private": True, "private_dns_zone": "none"},
     "support_plan": {"sku_tier": "Premium", "support_plan": "AKSLongTermSupport"},
     "autoscaler": {"autoscaler": AutoscalerArgs(expander="least-waste")},
     "maintenance": {"maintenance": MaintenanceArgs(day="Sunday", start="02:00")},
     "authorized_ip_ranges": {"authorized_ip_ranges": ["20.40.60.0/24"]},
-    "oidc_issuer": {"oidc_issuer": False},
-    "workload_identity": {"workload_identity": True},
     "user_assigned_identity_id": {
         "user_assigned_identity_id": f"{IDENTITY}userAssignedIdentities/i"
     },
@@ -185,6 +179,16 @@ KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = 
 }
 
 
+def rows_of(kind: str) -> dict[str, dict[str, Any]]:
+    *_, rows, _, args = KINDS[kind]
+    switches: dict[str, dict[str, Any]] = {
+        field.name: {field.name: not field.default}
+        for field in fields(args)
+        if "bool" in str(field.type) and field.default is not MISSING
+    }
+    return {**switches, **rows}
+
+
 def paths(values: dict[str, Any], path: str = "") -> Iterator[str]:
     for name, value in values.items():
         inner = f"{path}.{name}" if path else name
@@ -195,13 +199,13 @@ def paths(values: dict[str, Any], path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind, (_, _, rows, _, _) in KINDS.items() for name in rows]
+    ("kind", "name"), [(kind, name) for kind in KINDS for name in rows_of(kind)]
 )
 def test_a_removed_property_is_sent_as_empty_or_reported(
     deploy: Deploy, kind: str, name: str
 ) -> None:
-    token, make, rows, warned, _ = KINDS[kind]
-    before = deploy(lambda: make(rows[name])).only(token).inputs
+    token, make, _, warned, _ = KINDS[kind]
+    before = deploy(lambda: make(rows_of(kind)[name])).only(token).inputs
     after = deploy(lambda: make({})).only(token).inputs
 
     gone = {path for path in paths(before) if at(after, path) is None}
@@ -211,10 +215,10 @@ def test_a_removed_property_is_sent_as_empty_or_reported(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_argument_has_a_row(kind: str) -> None:
-    *_, rows, _, args = KINDS[kind]
+    args = KINDS[kind][-1]
     optional = {
         field.name
         for field in fields(args)
         if field.default is not MISSING or field.default_factory is not MISSING
     }
-    assert rows.keys() == optional
+    assert rows_of(kind).keys() == optional
