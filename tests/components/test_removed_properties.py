@@ -164,7 +164,7 @@ POOL_TOLD |= WITH_THE_AUTOSCALER | OF_REQUESTS | {"scaleSetPriority"}
 POOL_TOLD |= {"kubeletConfig"}
 CLUSTER_TOLD = {*aks_properties.CLUSTER.when_removed, *aks_properties.CLUSTER.must_stay} | OF_AKS
 # Said as long as there is an aadProfile, whose going is refused.
-CLUSTER_TOLD |= {"disableLocalAccounts", "addonProfiles"}
+CLUSTER_TOLD |= {"disableLocalAccounts", "addonProfiles.azurepolicy.enabled"}
 KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {
     "gpu": ("AgentPool", make_gpu_pool, GPU_POOL, POOL_TOLD, GpuNodePoolArgs),
     "system": (
