@@ -21,12 +21,12 @@ from stack_settings.model import Settings
 from stack_settings.pools import GpuPool, NodePool, SystemNodePool, SystemPool
 
 # AKS, and the providers of the machines and networks that AKS creates in the subscription.
-_PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
+PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
 
 
 def providers(settings: Settings) -> Sequence[str]:
     """The resource providers that the subscription has to have."""
-    return (*_PROVIDERS, *(["Microsoft.ContainerRegistry"] if settings.registry.name else []))
+    return (*PROVIDERS, *(["Microsoft.ContainerRegistry"] if settings.registry.name else []))
 
 
 @dataclass(frozen=True, kw_only=True)
