@@ -81,7 +81,7 @@ class NodePool(pulumi.ComponentResource):
             # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
             replace_on_changes=POOL.replacing(
-                [*POOL.given_in({**sent(args), **args.extra}), "scaleSetPriority"]
+                [*POOL.given_in(with_extra(sent(args), args.extra)), "scaleSetPriority"]
             ),
             delete_before_replace=True,
             hooks=removals(NodePoolArgs).hooks(),

@@ -57,7 +57,7 @@ class SystemNodePool(pulumi.ComponentResource):
             parent=self,
             # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=POOL.replacing(POOL.given_in({**sent(args), **args.extra})),
+            replace_on_changes=POOL.replacing(POOL.given_in(with_extra(sent(args), args.extra))),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
             hooks=removals(SystemNodePoolArgs).hooks(),

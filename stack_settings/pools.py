@@ -118,13 +118,8 @@ class SystemPool(Pool):
         removed: bool
 
 
-@keys_of(
-    SystemNodePoolArgs,
-    named="pool_name",
-    without=("resource_group_name", "cluster_name", "subnet_id", "tags"),
-)
-class SystemNodePool(NamedPool):
-    """An additional system node pool, without GPUs."""
+class _PoolWithoutGpus(NamedPool):
+    """The keys of pools without GPUs that are separate from the cluster."""
 
     vm_size: str = "Standard_D4ds_v5"
     protect: bool = False
@@ -136,6 +131,15 @@ class SystemNodePool(NamedPool):
     _version = field_validator("kubernetes_version", mode="before")(
         _default_to_the_clusters_version
     )
+
+
+@keys_of(
+    SystemNodePoolArgs,
+    named="pool_name",
+    without=("resource_group_name", "cluster_name", "subnet_id", "tags"),
+)
+class SystemNodePool(_PoolWithoutGpus):
+    """An additional system node pool, without GPUs."""
 
 
 @keys_of(
@@ -143,23 +147,12 @@ class SystemNodePool(NamedPool):
     named="pool_name",
     without=("resource_group_name", "cluster_name", "subnet_id", "tags"),
 )
-class NodePool(NamedPool):
+class NodePool(_PoolWithoutGpus):
     """A node pool without GPUs, for what runs beside them."""
-
-    vm_size: str = "Standard_D4ds_v5"
-    protect: bool = False
-    """Whether Pulumi refuses to delete or replace the pool."""
-    kubernetes_version: str = None  # type: ignore[assignment]
-    """The Kubernetes version of the nodes: up to three minor versions older than the cluster's.
-    Default: `cluster.kubernetesVersion`."""
 
     if TYPE_CHECKING:
         spot: bool
         spot_max_price: float
-
-    _version = field_validator("kubernetes_version", mode="before")(
-        _default_to_the_clusters_version
-    )
 
 
 @keys_of(TimeSlicingArgs)
