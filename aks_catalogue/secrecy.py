@@ -3,8 +3,9 @@
 The properties are secret even if a program does not mark them.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 # The date of these facts.
 AS_OF = date(2026, 11, 22)
@@ -20,3 +21,15 @@ CAN_CONTAIN_SECRETS: Final = frozenset({"config", "httpProxy", "httpsProxy"})
 # engine and a program.
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 MARKED: Final = "1b47061264138c4ac30d75fd1eb44270"
+
+
+def with_secrets(value: Any, of_secret: Callable[[Mapping[str, Any]], Any]) -> Any:
+    """Returns a value with what a function makes of each secret, which the engine marks."""
+    match value:
+        case Mapping() if value.get(SIGNATURE) == MARKED:
+            return of_secret(value)
+        case Mapping():
+            return {name: with_secrets(each, of_secret) for name, each in value.items()}
+        case list() | tuple():
+            return [with_secrets(each, of_secret) for each in value]
+    return value

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
-from aks_catalogue.secrecy import MARKED, SIGNATURE
+from aks_catalogue.secrecy import with_secrets
 from components.declared import as_output
 
 _Guards = dict[tuple[Any, ...], pulumi.ResourceHook]
@@ -50,11 +50,4 @@ async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _in_clear(value: Any) -> Any:
     """Returns a value without the marks of the engine, which secrets in it have."""
-    match value:
-        case Mapping() if value.get(SIGNATURE) == MARKED:
-            return _in_clear(value["value"])
-        case Mapping():
-            return {name: _in_clear(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_in_clear(each) for each in value]
-    return value
+    return with_secrets(value, lambda secret: _in_clear(secret["value"]))

@@ -11,7 +11,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from aks_catalogue.regions import plain
-from aks_catalogue.secrecy import MARKED, SIGNATURE
+from aks_catalogue.secrecy import with_secrets
 from aks_catalogue.shapes import mapping, mappings, sequence
 from aksgpu.review.model import Resource
 from aksgpu.review.pools import GpuPool, pools_by_inputs
@@ -111,7 +111,9 @@ class Auditor:
 
     def _audit(self, name: str, file: Path) -> Audited:
         try:
-            state = mapping(_masked(json.loads(file.read_text(encoding="utf-8"))))
+            state = json.loads(file.read_text(encoding="utf-8"))
+            # Encrypted or not.
+            state = mapping(with_secrets(state, lambda _: MASK))
         except OSError as error:
             return Audited(name, reason=f"the file cannot be read: {error.strerror}")
         except (RecursionError, ValueError) as error:
@@ -143,15 +145,6 @@ class Auditor:
             last = str(error).splitlines()[-1]
             return Audited(name, resources, broken, f"the pack cannot judge it: {last}")
         return Audited(name, resources, broken)
-
-
-def _masked(value: Any) -> Any:
-    """The value with a mask in place of each secret, encrypted or not."""
-    if isinstance(value, dict):
-        if value.get(SIGNATURE) == MARKED:
-            return MASK
-        return {key: _masked(member) for key, member in value.items()}
-    return [_masked(item) for item in value] if isinstance(value, list) else value
 
 
 def _broken(printed: str) -> Iterator[Broken]:
