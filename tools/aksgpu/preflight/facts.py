@@ -120,6 +120,8 @@ class Facts:
     reservation_groups: Mapping[str, ReservationGroup | Unanswered | None] = field(
         default_factory=dict
     )
+    # Of spot machines, by plain size and zone; the zone is empty for the region.
+    scores: Mapping[tuple[str, str], str] | Unanswered = field(default_factory=dict)
     # The ids of the resources in the stack's state; None if the state cannot be read. Reading it
     # takes an engine, so it is read only if a name is taken.
     owned: frozenset[str] | None = frozenset()

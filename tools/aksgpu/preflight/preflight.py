@@ -16,6 +16,7 @@ from aksgpu.preflight import (
     registrations,
     requirements,
     reservations,
+    scores,
     sizes,
     versions,
 )
@@ -117,6 +118,7 @@ def _answers(
     yield from sizes.judge(pools, facts, today)
     yield from quota.judge(pools, facts)
     yield from reservations.judge(settings, pools, facts)
+    yield from scores.judge(pools, facts)
 
 
 def _no_access(failure: Unanswered) -> Row:
