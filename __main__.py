@@ -16,6 +16,8 @@ from components import (
     ExistingAksClusterArgs,
     ExistingResourceGroup,
     ExistingResourceGroupArgs,
+    GpuCapacity,
+    GpuCapacityArgs,
     GpuNodePool,
     GpuNodePoolArgs,
     ManagedGpuFeature,
@@ -33,6 +35,7 @@ from components import (
     SystemNodePoolArgs,
     SystemPoolArgs,
 )
+from stack_settings.pools import GpuPool
 from stack_settings.reading import SettingsError, load
 from stack_settings.secrets import Secrets
 from stack_settings.stack_file import stack_file_of
@@ -113,6 +116,7 @@ else:
             AksClusterArgs,
             resource_group_name=group.resource_group_name,
             location=stack.location,
+            autoscaler=stack.autoscaler,
             network=stack.network.as_args(NetworkArgs),
             system_pool=stack.system_pool.as_args(
                 SystemPoolArgs,
@@ -168,25 +172,57 @@ for pool in stack.pools:
         pulumi.ResourceOptions(protect=pool.protect),
     )
 
-pools = [
-    GpuNodePool(
-        pool.name,
-        pool.as_args(
-            GpuNodePoolArgs,
-            gpu_operator_driver=stack.gpu_operator.driver,
-            gpu_taint=stack.gpu_taint,
-            labels=stack.labels_of(pool),
-            **shared,
-        ),
-        pulumi.ResourceOptions.merge(
-            after_the_feature(pool.gpu_stack),
-            pulumi.ResourceOptions(protect=pool.protect),
-        ),
+
+def arguments(pool: GpuPool) -> GpuNodePoolArgs:
+    return pool.as_args(
+        GpuNodePoolArgs,
+        gpu_operator_driver=stack.gpu_operator.driver,
+        gpu_taint=stack.gpu_taint,
+        labels=stack.labels_of(pool),
+        **shared,
     )
-    for pool in stack.gpu_pools
-]
+
+
+def options(pool: GpuPool) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions.merge(
+        after_the_feature(pool.gpu_stack), pulumi.ResourceOptions(protect=pool.protect)
+    )
+
+
+gpu_pools = {
+    pool.name: GpuNodePool(pool.name, arguments(pool), options(pool)) for pool in stack.gpu_pools
+}
+
+
+def as_rung(
+    made: pulumi.ResourceTransformationArgs,
+) -> pulumi.ResourceTransformationResult | None:
+    """Gives a rung the options of its pool; a pool of gpuPools that becomes a rung stays."""
+    rung = rungs.get(made.name) if isinstance(made.resource, GpuNodePool) else None
+    if rung is None:
+        return None
+    before = pulumi.Alias(name=rung.name, parent=pulumi.ROOT_STACK_RESOURCE)
+    own = pulumi.ResourceOptions.merge(options(rung), pulumi.ResourceOptions(aliases=[before]))
+    return pulumi.ResourceTransformationResult(
+        made.props, pulumi.ResourceOptions.merge(made.opts, own)
+    )
+
+
+rungs = {f"{each.name}-{rung.name}": rung for each in stack.gpu_capacity for rung in each.rungs}
+capacities = {
+    each.name: GpuCapacity(
+        each.name,
+        each.as_args(GpuCapacityArgs, rungs=[arguments(rung) for rung in each.rungs]),
+        pulumi.ResourceOptions(transformations=[as_rung]),
+    )
+    for each in stack.gpu_capacity
+}
+for each in stack.gpu_capacity:
+    made = capacities[each.name].pools
+    gpu_pools |= {rung.name: pool for rung, pool in zip(each.rungs, made, strict=True)}
+
 if stack.uses_kubernetes:
-    add_workloads(stack, cluster, pools)
+    add_workloads(stack, cluster, list(gpu_pools.values()), list(capacities.values()))
     # An administrator's, on a cluster without Entra: no stack holds one that it has no use for.
     pulumi.export("kubeconfig", cluster.kubeconfig)
 
@@ -197,8 +233,10 @@ for name, output in cluster.connections().items():
     pulumi.export(name, output)
 pulumi.export(
     "gpuPools",
-    {pool.name: made.placement() for pool, made in zip(stack.gpu_pools, pools, strict=True)},
+    {name: pool.placement() for name, pool in gpu_pools.items()},
 )
+if capacities:
+    pulumi.export("gpuCapacity", {name: each.placement() for name, each in capacities.items()})
 # Where there is a kubeconfig, it needs no sign-in of another tool: it works in a rehearsal too.
 get_credentials = (
     [

@@ -8,7 +8,10 @@ import pulumi_kubernetes as kubernetes
 from aks_catalogue.device_plugin import GPU
 from components import (
     AksCluster,
+    AutoscalerPriorities,
+    AutoscalerPrioritiesArgs,
     ExistingAksCluster,
+    GpuCapacity,
     GpuIsolation,
     GpuIsolationArgs,
     GpuNodePool,
@@ -25,7 +28,10 @@ from stack_settings.model import Settings
 
 
 def add_workloads(
-    stack: Settings, cluster: AksCluster | ExistingAksCluster, pools: list[GpuNodePool]
+    stack: Settings,
+    cluster: AksCluster | ExistingAksCluster,
+    pools: list[GpuNodePool],
+    capacities: list[GpuCapacity],
 ) -> None:
     """Adds what the stack has on its cluster."""
     plugin_pools = stack.pools_of("device-plugin")
@@ -39,6 +45,12 @@ def add_workloads(
     # With the stack's own cluster its objects go by themselves, also where nobody answers any more.
     gone_with = cluster.managed_cluster if isinstance(cluster, AksCluster) else None
     before_the_job: list[pulumi.Resource] = [*pools]
+    if capacities:
+        AutoscalerPriorities(
+            "autoscaler-priorities",
+            AutoscalerPrioritiesArgs(pool_names=[each.pool_names for each in capacities]),
+            pulumi.ResourceOptions(provider=provider, deleted_with=gone_with),
+        )
     if stack.gpu_isolation.enabled:
         isolation = stack.gpu_isolation.as_args(GpuIsolationArgs)
         agents = [*isolation.exempt_namespaces, stack.device_plugin.namespace]

@@ -1,7 +1,8 @@
 """Validation rules, by property, and how they are applied.
 
 A rule gets the value of a property and the known values of the whole object, by property. It
-returns why the value is wrong, or None; of a map, also a mistake for each wrong entry, by its name.
+returns why the value is wrong, or None; of a map, also a mistake for each wrong entry, by its name;
+of a list, by a path below it: `[1].vmSize`.
 A value that is not set is None. A property that is missing from the object is not known yet, and no
 rule fails because of it.
 """
@@ -74,7 +75,10 @@ def _first(rules: Sequence[Rule], value: Any, values: Values, path: str) -> list
         return [Mistake(path, f"cannot be {value!r}: wrong type")]
     if isinstance(found, str):
         return [Mistake(path, found)]
-    return [Mistake(property_path(path, name), reason) for name, reason in found]
+    return [
+        Mistake(path + name if name.startswith("[") else property_path(path, name), reason)
+        for name, reason in found
+    ]
 
 
 def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:

@@ -14,6 +14,8 @@ with unsearched():
         NetworkArgs,
         SystemPoolArgs,
     )
+    from components.autoscaler_priorities import AutoscalerPriorities, AutoscalerPrioritiesArgs
+    from components.gpu_capacity import GpuCapacity, GpuCapacityArgs
     from components.gpu_isolation import GpuIsolation, GpuIsolationArgs
     from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
     from components.managed_gpu_feature import ManagedGpuFeature, ManagedGpuFeatureArgs
@@ -44,11 +46,15 @@ __all__ = [
     "AksCluster",
     "AksClusterArgs",
     "AutoscalerArgs",
+    "AutoscalerPriorities",
+    "AutoscalerPrioritiesArgs",
     "EntraArgs",
     "ExistingAksCluster",
     "ExistingAksClusterArgs",
     "ExistingResourceGroup",
     "ExistingResourceGroupArgs",
+    "GpuCapacity",
+    "GpuCapacityArgs",
     "GpuIsolation",
     "GpuIsolationArgs",
     "GpuNodePool",

@@ -1,13 +1,15 @@
 """The keys of a stack file. The docstring below each one is its reference."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from aks_catalogue import gpu_isolation, gpu_operator, kubernetes
+from aks_catalogue import capacity, gpu_isolation, gpu_operator, kubernetes
 from aks_catalogue import valid_clusters as valid
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.mistakes import Mistake, property_path
@@ -27,7 +29,7 @@ from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
 from components.registry_access import RegistryAccessArgs
 from components.resource_group import ResourceGroupArgs
 from components.sample_job import SampleJobArgs
-from stack_settings.pools import GpuPool, NodePool, Pool, SystemNodePool, SystemPool
+from stack_settings.pools import Capacity, GpuPool, NodePool, Pool, SystemNodePool, SystemPool
 from stack_settings.section import RefusedError, Section, context_of, keys_of
 
 # The keys that apply to an existing cluster, by section.
@@ -35,6 +37,12 @@ _KEYS_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
     {"cluster": ("existing", "name"), "network": ("subnet_id",), "system_pool": ()}
 )
 _IS_IGNORED = "has no effect on an existing cluster (cluster.existing: true): remove this key"
+
+
+def _all_gpu_pools(keys: Mapping[str, Any]) -> list[GpuPool]:
+    """The GPU pools among the stack's keys, with the rungs of each capacity."""
+    ladders: list[Capacity] = keys.get("gpu_capacity", [])
+    return [*keys.get("gpu_pools", []), *(rung for ladder in ladders for rung in ladder.rungs)]
 
 
 class _NamedByTheStack(Section):
@@ -66,6 +74,9 @@ class ResourceGroup(_NamedByTheStack):
 class Autoscaler(Section):
     """How the cluster autoscaler works, for all pools that it scales. More of it goes into
     `cluster.extra`, as `autoScalerProfile`."""
+
+    if TYPE_CHECKING:
+        expander: str
 
 
 @keys_of(MaintenanceArgs)
@@ -107,6 +118,7 @@ class Cluster(_NamedByTheStack):
         return True
 
     if TYPE_CHECKING:
+        autoscaler: Autoscaler | None
         entra: Entra | None
         upgrade_channel: str
         user_assigned_identity_id: str | None
@@ -234,6 +246,9 @@ class Settings(Section):
     """Node pools without GPUs, for what runs beside them."""
     gpu_pools: list[GpuPool] = []
     """The GPU node pools."""
+    gpu_capacity: list[Capacity] = []
+    """GPUs that can be had: ladders of GPU node pools, of which AKS takes the first rung that Azure
+    has machines for."""
     device_plugin: DevicePlugin = DevicePlugin.model_validate({})
     """The NVIDIA device plugin."""
     gpu_operator: GpuOperator = GpuOperator.model_validate({})
@@ -297,7 +312,7 @@ class Settings(Section):
     @field_validator("device_plugin")
     @classmethod
     def _require_support_of_pools(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
-        pools: list[GpuPool] = info.data.get("gpu_pools", [])
+        pools = _all_gpu_pools(info.data)
         served = [pool for pool in pools if pool.gpu_stack == "device-plugin"]
         reason = valid.old_plugin_mistake(
             plugin.edition,
@@ -312,9 +327,7 @@ class Settings(Section):
     @field_validator("gpu_operator")
     @classmethod
     def _fit_the_operators_pools(cls, operator: GpuOperator, info: ValidationInfo) -> GpuOperator:
-        pools = [
-            pool for pool in info.data.get("gpu_pools", []) if pool.gpu_stack == rules.OPERATOR
-        ]
+        pools = [pool for pool in _all_gpu_pools(info.data) if pool.gpu_stack == rules.OPERATOR]
         has_mig = any(pool.mig_profile for pool in pools)
         found = [
             *gpu_operator.contradictions(
@@ -340,6 +353,27 @@ class Settings(Section):
             raise RefusedError(found)
         return operator
 
+    @field_validator("gpu_capacity")
+    @classmethod
+    def _require_names_and_expander(
+        cls, ladders: list[Capacity], info: ValidationInfo
+    ) -> list[Capacity]:
+        names = Counter(ladder.name for ladder in ladders)
+        found = [
+            Mistake(f"gpuCapacity[{number}].name", f"{names[name]} are named {name!r}")
+            for number, name in enumerate(ladder.name for ladder in ladders)
+            if names[name] > 1
+        ]
+        cluster: Cluster | None = info.data.get("cluster")
+        own = cluster.autoscaler if cluster else None
+        if own and "expander" in own.model_fields_set:
+            reason = f"gpuCapacity needs {capacity.EXPANDER}, not {own.expander!r}: remove this key"
+            if ladders and own.expander != capacity.EXPANDER:
+                found.append(Mistake("cluster.autoscaler.expander", reason))
+        if found:
+            raise RefusedError(found)
+        return ladders
+
     @field_validator("gpu_isolation")
     @classmethod
     def _require_mutating_policies(
@@ -359,13 +393,28 @@ class Settings(Section):
     def uses_kubernetes(self) -> bool:
         """Whether the stack creates Kubernetes objects on the cluster."""
         brought = [*self.pools_of("device-plugin"), *self.pools_of(rules.OPERATOR)]
-        return bool(brought) or self.sample_job.enabled or self.gpu_isolation.enabled
+        others = self.sample_job.enabled or self.gpu_isolation.enabled
+        return bool(brought or self.gpu_capacity) or others
+
+    @property
+    def autoscaler(self) -> AutoscalerArgs | None:
+        """The settings of the cluster autoscaler; capacity needs an expander of its own."""
+        own = self.cluster.autoscaler
+        if not self.gpu_capacity:
+            return own.as_args(AutoscalerArgs) if own else None
+        given = own.as_args(AutoscalerArgs) if own else AutoscalerArgs()
+        return replace(given, expander=capacity.EXPANDER)
 
     @property
     def pools_with_gpus(self) -> list[Pool]:
         """All pools of the stack that have GPUs, including the first system pool if it has some."""
         system: list[Pool] = [pool for pool in self.first_pool if pool.has_gpus]
-        return [*system, *self.gpu_pools]
+        return [*system, *self.all_gpu_pools]
+
+    @property
+    def all_gpu_pools(self) -> list[GpuPool]:
+        """The GPU pools, with the rungs of each capacity."""
+        return _all_gpu_pools(dict(self))
 
     @property
     def first_pool(self) -> list[SystemPool]:
@@ -380,6 +429,11 @@ class Settings(Section):
             *((f"systemPools[{n}]", pool) for n, pool in enumerate(self.system_pools)),
             *((f"pools[{n}]", pool) for n, pool in enumerate(self.pools)),
             *((f"gpuPools[{n}]", pool) for n, pool in enumerate(self.gpu_pools)),
+            *(
+                (f"gpuCapacity[{n}].rungs[{rung}]", pool)
+                for n, capacity in enumerate(self.gpu_capacity)
+                for rung, pool in enumerate(capacity.rungs)
+            ),
         ]
 
     def pools_of(self, gpu_stack: str) -> list[Pool]:

@@ -10,6 +10,7 @@ from aks_catalogue.headers import SPECIALIZED_IMAGE, parse
 from aks_catalogue.sizes import find, is_gpu_size
 from aks_catalogue.valid import one_of
 from components.aks_cluster import SystemPoolArgs
+from components.gpu_capacity import GpuCapacityArgs
 from components.gpu_node_pool import GpuNodePoolArgs
 from components.node_pool import NodePoolArgs
 from components.sharing import SharingArgs, TimeSlicingArgs
@@ -226,3 +227,44 @@ class GpuPool(Pool):
     def _normalize_size(cls, vm_size: str) -> str:
         size = find(vm_size)
         return size.name if size else vm_size
+
+
+@keys_of(GpuCapacityArgs, named="capacity_name")
+class Capacity(Section):
+    """GPUs that can be had: pools that stand in for each other ([capacity](../capacity.md))."""
+
+    name: str
+    """The name by which pods find the capacity: up to 40 lowercase letters, digits and `-`. Another
+    name changes the labels and taints of the nodes: pods of the old one find none."""
+    vm_size: str | None = None
+    """The VM size that the pods are made for, and of each rung that names no other: no rung may
+    have fewer GPUs, or less memory on each. Default: that of the first rung."""
+    max_count: int | None = None
+    """The highest number of nodes of each rung that names no other. Such rungs start without nodes,
+    and go back to none."""
+    rungs: list[GpuPool]
+    """The pools, first the one to try first, each with the keys of `gpuPools`: a reservation, spot
+    nodes, regular ones, other sizes, other zones. All have to offer GPUs by the same name."""
+
+    @field_validator("rungs", mode="before")
+    @classmethod
+    def _take_over_common_keys(cls, rungs: Any, info: ValidationInfo) -> Any:
+        if not isinstance(rungs, list):
+            return rungs
+        common = {
+            key: value
+            for key, value in (
+                ("vmSize", info.data.get("vm_size")),
+                ("maxCount", info.data.get("max_count")),
+            )
+            if value is not None
+        }
+        return [_rung({**common, **each}) if isinstance(each, Mapping) else each for each in rungs]
+
+
+def _rung(keys: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A rung that says nothing else has no nodes until it is needed."""
+    if "maxCount" not in keys:
+        return keys
+    least = keys.get("minCount", 0)
+    return {"minCount": least, "count": least, **keys}

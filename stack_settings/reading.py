@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from aks_catalogue.mistakes import Mistake, property_path, shown
+from aks_catalogue.shapes import mappings
 from stack_settings import PROJECT
 from stack_settings.model import Settings
 from stack_settings.pools import SystemPool
@@ -84,8 +85,10 @@ def _pool_names(values: Mapping[str, Any]) -> list[str]:
     system = values.get("systemPool")
     default = {"name": SystemPool.model_fields["name"].default}
     all_pools = [default | system if isinstance(system, dict) else default]
-    for key in ("systemPools", "pools", "gpuPools"):
-        pools = values.get(key)
+    for pools in (
+        *(values.get(key) for key in ("systemPools", "pools", "gpuPools")),
+        *(ladder.get("rungs") for ladder in mappings(values.get("gpuCapacity"))),
+    ):
         all_pools += pools if isinstance(pools, list) else []
     names = [pool.get("name") for pool in all_pools if isinstance(pool, dict)]
     return [name for name in names if isinstance(name, str)]

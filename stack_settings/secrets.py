@@ -15,6 +15,10 @@ KEPT = frozenset(
         "cluster.authorizedIpRanges",
         "cluster.extra",
         "devicePlugin.image",
+        "gpuCapacity[].rungs[].customHeaders",
+        "gpuCapacity[].rungs[].extra",
+        "gpuCapacity[].rungs[].labels",
+        "gpuCapacity[].rungs[].taints",
         "gpuPools[].customHeaders",
         "gpuPools[].extra",
         "gpuPools[].labels",
@@ -35,7 +39,7 @@ KEPT = frozenset(
 )
 # AKS repeats the labels, taints and tags of all pools in the outputs of the cluster. The engine
 # keeps that list secret if a value of the system pool in the cluster's inputs is secret.
-_KEYS_IN_POOLS = frozenset({"gpuPools", "pools", "systemPools", "tags"})
+_KEYS_IN_POOLS = frozenset({"gpuCapacity", "gpuPools", "pools", "systemPools", "tags"})
 _HIDES_THE_LIST = "systemPool.osSku"
 MASK = "[secret]"
 # Shorter parts of a secret occur in any sentence.

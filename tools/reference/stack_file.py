@@ -96,7 +96,9 @@ def _key(section: type[Section], path: str, name: str, field: FieldInfo) -> Row:
 
 def keys_of_arguments() -> dict[type, tuple[str, type[Section]]]:
     """The sections that take keys from a component's arguments, with their paths."""
-    return {part.arguments: (path, part) for path, part in _parts() if part.arguments}
+    # A rung of gpuCapacity is a pool of gpuPools, which people look for.
+    parts = reversed([*_parts()])
+    return {part.arguments: (path, part) for path, part in parts if part.arguments}
 
 
 def is_argument(section: type[Section], name: str) -> bool:

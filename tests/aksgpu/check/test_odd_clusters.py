@@ -208,6 +208,34 @@ def test_a_job_that_may_not_be_created_is_reported() -> None:
     assert "the job cannot be created: said 403" in printed
 
 
+def test_a_job_that_ran_proves_gpus_also_if_its_node_is_gone_afterwards() -> None:
+    """AKS removes an idle node: the last look then found none, as if nothing had been proved."""
+    pods = "/api/v1/namespaces/default/pods"
+    job: dict[str, Any] = {}
+
+    def kept(request: web.Request) -> web.StreamResponse:
+        if request.method == "POST":
+            job["status"] = {"phase": "Succeeded"}
+        elif request.method == "DELETE":
+            job["deleted"] = True
+        elif request.path.endswith("/log"):
+            return web.Response(text="Test PASSED")
+        elif job.get("deleted"):
+            return web.json_response({}, status=404)
+        return web.json_response({"spec": {"nodeName": "n0"}, **job})
+
+    def nodes(request: web.Request) -> web.StreamResponse:
+        return _listed(*[GOOD[NODES]] * ("deleted" not in job))(request)
+
+    class Answers(dict[str, Answer]):
+        def get(self, path: str, default: Any = None) -> Any:
+            return kept if path.startswith(pods) else super().get(path, default)
+
+    document, printed = checked(Answers({**ALL_GOOD, NODES: nodes}), job=True)
+    assert document["nodes"] == []
+    assert document["cause"] == "gpus-schedulable", printed
+
+
 ODD: st.SearchStrategy[Any] = st.one_of(
     st.none(),
     st.booleans(),

@@ -60,7 +60,10 @@ class Examination:
     @property
     def verdict(self) -> Cause:
         causes = [finding.cause for finding in self.findings]
-        return verdict(causes, judge.result(self.view, self.findings))
+        # A job that got a GPU has proved it, also if AKS has removed its idle node since.
+        has_run = self.job is not None and self.job.has_succeeded
+        result = Cause.GPUS_SCHEDULABLE if has_run else judge.result(self.view, self.findings)
+        return verdict(causes, result)
 
 
 async def examine(

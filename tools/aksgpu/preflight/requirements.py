@@ -72,7 +72,7 @@ def pools(settings: Settings) -> list[PlannedPool]:
 def features(settings: Settings) -> Mapping[str, bool]:
     """The preview features it needs, as namespace/name, and whether the stack registers them."""
     needed: dict[str, bool] = {}
-    for pool in (*settings.first_pool, *settings.gpu_pools):
+    for pool in (*settings.first_pool, *settings.all_gpu_pools):
         for name, value in (pool.custom_headers or {}).items():
             if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)

@@ -1,0 +1,102 @@
+"""GPUs that can be had: a ladder of pools, of which AKS takes the first that has machines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Annotated, Any
+
+import pulumi
+
+from aks_catalogue import capacity
+from aks_catalogue import valid_capacity as rules
+from aks_catalogue.sample_pod import sample_pod
+from aks_catalogue.scheduling import Toleration, tolerations
+from components.arguments import check
+from components.declared import made
+from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuCapacityArgs:
+    """The inputs of a ladder of GPU node pools."""
+
+    capacity_name: Annotated[pulumi.Input[str], rules.CAPACITY_NAME]
+    """The name by which pods find the capacity: up to 40 lowercase letters, digits and `-`. Another
+    name changes the labels and taints of the nodes: pods of the old one find none."""
+    rungs: Annotated[Sequence[GpuNodePoolArgs], rules.check_rungs]
+    """The pools, first the one to try first: a reservation, spot nodes, regular ones, other sizes,
+    other zones. Each has `min_count` and `max_count`. All have to offer GPUs by the same name."""
+    vm_size: str | None = None
+    """The VM size that the pods are made for: no rung may have fewer GPUs, or less memory on each.
+    Default: that of the first rung."""
+
+
+class GpuCapacity(pulumi.ComponentResource):
+    """GPU node pools that stand in for each other: the rungs of a ladder.
+
+    A pod with its node selector and tolerations runs on any of them. If the pod needs a new node,
+    AKS adds it to the first rung, and to the next one if Azure has no machines for that. The
+    cluster's autoscaler needs the expander `priority`, and AutoscalerPriorities.
+    """
+
+    capacity_name: pulumi.Output[str]
+    """The name by which pods find the capacity."""
+    pool_names: pulumi.Output[list[str]]
+    """The names of the pools in AKS, first the one to try first."""
+    resource_name: pulumi.Output[str | None]
+    """The resource that a pod asks for to get a GPU, such as `nvidia.com/gpu`. None if the VM size
+    is not in the table of GPU sizes."""
+    node_selector: pulumi.Output[dict[str, str]]
+    """The node selector that binds a pod to the capacity."""
+    tolerations: pulumi.Output[list[Toleration]]
+    """The tolerations that a pod needs to run on every rung."""
+    pod: pulumi.Output[dict[str, Any]]
+    """A pod that runs on any rung and asks for one GPU: NVIDIA's vector addition."""
+
+    def __init__(
+        self, name: str, args: GpuCapacityArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        check(name, args)
+        super().__init__("aks-gpu:components:GpuCapacity", name, None, opts)
+        own = args.capacity_name
+        self.pools = [
+            GpuNodePool(
+                f"{name}-{rung.pool_name if isinstance(rung.pool_name, str) else number}",
+                replace(
+                    rung,
+                    labels=made(_labels, own, rung.labels),
+                    taints=made(_taints, own, rung.taints),
+                ),
+                pulumi.ResourceOptions(parent=self),
+            )
+            for number, rung in enumerate(args.rungs)
+        ]
+        self.capacity_name = pulumi.Output.from_input(own)
+        self.pool_names = pulumi.Output.all(*(pool.pool_name for pool in self.pools)).apply(list)
+        self.resource_name = self.pools[0].resource_name
+        self.node_selector = self.capacity_name.apply(lambda own: {capacity.LABEL: own})
+        taints = pulumi.Output.all(*(pool.node_taints for pool in self.pools))
+        self.tolerations = taints.apply(lambda each: tolerations(chain(*each)))
+        self.pod = pulumi.Output.all(
+            self.resource_name, self.node_selector, self.tolerations
+        ).apply(lambda values: sample_pod(*values))
+        self.register_outputs(self.placement())
+
+    def placement(self) -> dict[str, pulumi.Output[Any]]:
+        """Returns what workloads need to know of the capacity, and a pod that runs on it."""
+        return {
+            "capacityName": self.capacity_name,
+            "poolNames": self.pool_names,
+            "resourceName": self.resource_name,
+            "nodeSelector": self.node_selector,
+            "tolerations": self.tolerations,
+            "pod": self.pod,
+        }
+
+
+def _labels(own: str, others: Mapping[str, str]) -> dict[str, str]:
+    return {**others, capacity.LABEL: own}
+
+
+def _taints(own: str, others: Sequence[str]) -> list[str]:
+    return [*others, capacity.taint(own)]
