@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from azure.core.rest import HttpRequest
 
 from aksgpu.preflight import requirements, scores
 from aksgpu.preflight.facts import Unanswered
@@ -45,11 +46,10 @@ def test_a_request_asks_for_the_most_nodes_of_a_place(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bodies = list[Any]()
-    real = scores.HttpRequest
 
     def seen(*about: Any, **more: Any) -> Any:
         bodies.append(more["json"])
-        return real(*about, **more)
+        return HttpRequest(*about, **more)
 
     monkeypatch.setattr(scores, "HttpRequest", seen)
     place.ask(gpuPools=[SPOT | {"zones": ["1", "2"], "minCount": 0, "maxCount": 5}])
