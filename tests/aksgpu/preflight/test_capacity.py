@@ -1,11 +1,23 @@
 """Capacities: rungs stand in for each other, so that one may lack what another has."""
 
+import io
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
+from azure.mgmt.containerservice.models import ManagedCluster
 
 from aksgpu.outcome import Cause
-from tests.aksgpu.preflight.conftest import Place, the
+from aksgpu.preflight import capacities, facts
+from aksgpu.preflight.capacities import Rung
+from aksgpu.preflight.costs import PoolCost
+from aksgpu.preflight.facts import ExistingCluster, Unanswered
+from aksgpu.preflight.price_list import Price
+from aksgpu.preflight.report import render
+from aksgpu.preflight.requirements import PlannedPool
+from aksgpu.report import ReportConsole
+from tests.aksgpu.preflight.conftest import Place, facts_with, stack_of, the
 
 A100, H100 = "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
 OF_A100, OF_H100 = "StandardNCADSA100v4Family", "StandardNCadsH100v5Family"
@@ -91,3 +103,140 @@ def test_a_size_that_aks_refuses_stays_a_problem(place: Place) -> None:
         result = place.ask(**training(SPOT, OTHER))
         assert result.verdict is Cause.SIZE_NOT_OFFERED
         assert the(result, "size", "h100").answer == "problem"
+
+
+IDENTITY = (
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i"
+)
+RESERVED = {
+    "name": "reserved",
+    "capacityReservationGroupId": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/"
+    "capacityReservationGroups/r",
+}
+
+
+def rung(number: int, node_hour: str | None, **keys: Any) -> Rung:
+    price: Price | Unanswered = Unanswered("no price")
+    if node_hour is not None:
+        price = Price(hourly=Decimal(node_hour), meter="m", since="s")
+    known = {"name": f"rung{number}", "key": f"gpuCapacity[0].rungs[{number}]", "vm_size": A100}
+    pool = PlannedPool(**known | {"first": 0, "fewest": 0, "most": 4} | keys)
+    return Rung(number, PoolCost(pool, price), {})
+
+
+EIGHT_GPUS = {"vm_size": "Standard_ND96amsr_A100_v4"}
+
+
+@pytest.mark.parametrize(
+    ("ladder", "dearer"),
+    [
+        ([rung(1, "0.7"), rung(2, "3.67"), rung(3, "6.98")], {}),
+        ([rung(1, "3.67"), rung(2, "0.7"), rung(3, "2.10")], {"rung1": "rung2, which costs 0.70"}),
+        ([rung(1, "3.67"), rung(2, "3.67")], {}),
+        # A reservation is paid for, whether it is used or not.
+        ([rung(1, "3.67", reservation_group="r"), rung(2, "0.7")], {}),
+        (
+            [rung(1, "0.7"), rung(2, "3.67", reservation_group="r")],
+            {"rung1": "rung2, which is paid for anyway"},
+        ),
+        # Dearer by the node, and cheaper by the GPU: either order has its reason.
+        ([rung(1, "27", **EIGHT_GPUS), rung(2, "3.67")], {}),
+        ([rung(1, "33", **EIGHT_GPUS), rung(2, "3.67")], {"rung1": "rung2, which costs 3.67"}),
+        ([rung(1, None), rung(2, "0.7"), rung(3, None)], {}),
+    ],
+)
+def test_a_dearer_rung_before_a_cheaper_one_is_a_warning(
+    ladder: list[Rung], dearer: dict[str, str]
+) -> None:
+    rows = list(capacities.judge_order(ladder))
+    assert [row.pool for row in rows] == list(dearer)
+    for row in rows:
+        assert f"stands before {dearer[row.pool]}" in row.what
+        assert (row.answer, row.cause) == ("warning", None)
+        assert row.key == f"gpuCapacity[0].rungs[{row.pool[-1]}].name"
+
+
+def test_the_price_of_a_gpu_is_a_part_of_the_node() -> None:
+    assert rung(1, "28", **EIGHT_GPUS).gpu_hour == Decimal("3.5")
+    # A sixth of a GPU.
+    assert rung(1, "0.5", vm_size="Standard_NV6ads_A10_v5").gpu_hour == Decimal(3)
+    assert rung(1, "0.5", vm_size="Standard_NoSuch").gpu_hour is None
+
+
+def test_what_is_known_of_each_rung_is_a_table(place: Place) -> None:
+    place.offer(limits=limits(**{OF_H100: 119}), sizes=[{"size": H100, "is": "soldOut"}])
+    zonal = OTHER | {"name": "h100spot", "spot": True, "zones": ["1", "2"]}
+    result = place.ask(**training(SPOT, REGULAR, zonal, OTHER))
+    known = {line["pool"]: line for line in result.to_json()["rungs"]}
+    assert list(known) == ["spot", "regular", "h100spot", "h100"]
+    assert (
+        known["h100spot"].items()
+        >= {
+            **{
+                "capacity": "training",
+                "rung": 3,
+                "size": H100,
+                "kind": "spot",
+                "zones": ["1", "2"],
+            },
+            **{"offered": "yes", "quota": "ok", "score": "Low"},
+        }.items()
+    )
+    assert known["h100"].items() >= {"rung": 4, "quota": "119 of 200", "score": None}.items()
+    assert known["regular"].items() >= {"kind": "regular", "quota": "ok"}.items()
+    assert known["regular"]["nodeHour"] == known["regular"]["gpuHour"] > known["spot"]["nodeHour"]
+
+    console = ReportConsole(width=140, record=True, file=io.StringIO())
+    render(result, console, "")
+    text = console.export_text()
+    assert "The rungs of training: the first with machines gets the nodes" in text
+    assert re.search(rf"3 +h100spot +{H100} +spot +1, 2 +yes +ok +Low +\d", text)
+    assert "Rungs of a capacity stand in for each other: the most is that of all at once." in text
+
+
+def test_a_rung_that_aks_refuses_is_not_offered(place: Place) -> None:
+    place.offer(sizes=[{"size": H100, "is": "restricted"}])
+    identity = {"userAssignedIdentityId": IDENTITY}
+    result = place.ask(**training(REGULAR, OTHER | RESERVED), cluster=identity)
+    regular, reserved = result.to_json()["rungs"]
+    assert (regular["offered"], regular["quota"]) == ("yes", "ok")
+    assert (reserved["offered"], reserved["kind"]) == ("no", "reserved")
+
+
+def test_a_stack_without_capacities_has_no_table(place: Place) -> None:
+    result = place.ask(gpuPools=[{"name": "own", "vmSize": A100, "count": 1}])
+    assert result.to_json()["rungs"] == []
+
+
+@pytest.mark.parametrize(
+    ("expander", "answer"), [("priority", "ok"), ("random", "problem"), ("", "problem")]
+)
+def test_an_existing_cluster_needs_the_expander(expander: str, answer: str) -> None:
+    """The autoscaler went by chance, and nothing said so."""
+    there = {"resourceGroup": {"name": "g", "existing": True}}
+    settings = stack_of(**training(SPOT), **there, cluster={"name": "c", "existing": True})
+    cluster = ExistingCluster(
+        id="c", location="eastus", version="", trouble="", pools={}, expander=expander
+    )
+    (row,) = capacities.judge_expander(settings, facts_with(cluster=cluster))
+    assert (row.answer, row.key) == (answer, "gpuCapacity")
+    if answer == "problem":
+        assert f"autoscaler is {expander or 'random'}, which" in row.what
+        command = "az aks update -g g -n c --cluster-autoscaler-profile expander=priority"
+        assert command in row.advice
+    own = stack_of(**training(SPOT))
+    assert not list(capacities.judge_expander(own, facts_with(cluster=cluster)))
+
+
+def test_the_expander_is_read_from_azure() -> None:
+    def expander(**properties: Any) -> str:
+        about = {"id": "c", "location": "eastus", "properties": {"dnsPrefix": "c"} | properties}
+        return facts.cluster(ManagedCluster(about)).expander
+
+    assert expander(autoScalerProfile={"expander": "priority"}) == "priority"
+    assert expander(autoScalerProfile={}) == expander() == ""
+
+
+def test_a_cluster_without_the_expander_is_a_problem(place: Place, there: dict[str, Any]) -> None:
+    row = the(place.ask(**training(SPOT), **there), "expander")
+    assert (row.answer, row.cause) == ("problem", Cause.EXISTENCE)

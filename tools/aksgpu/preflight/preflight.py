@@ -1,7 +1,7 @@
 """A preflight from start to end: asks Azure, and judges the facts."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -10,6 +10,7 @@ from azure.core.exceptions import AzureError
 
 from aksgpu.outcome import Cause, verdict
 from aksgpu.preflight import (
+    capacities,
     costs,
     existence,
     quota,
@@ -21,6 +22,7 @@ from aksgpu.preflight import (
     versions,
 )
 from aksgpu.preflight.access import Access, connected
+from aksgpu.preflight.capacities import Rung
 from aksgpu.preflight.costs import Costs
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices
@@ -43,6 +45,8 @@ class Preflight:
     subscription: str = ""
     rows: list[Row] = field(default_factory=list)
     costs: Costs | None = None
+    # The rungs of each capacity.
+    capacities: Mapping[str, Sequence[Rung]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Cause:
@@ -61,6 +65,7 @@ class Preflight:
             **self.verdict.document(),
             "rows": [row.document() for row in self.rows],
             "costs": self.costs.document() if self.costs else None,
+            "rungs": [each.document() for rungs in self.capacities.values() for each in rungs],
         }
 
 
@@ -82,7 +87,10 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     result.rows += judge(settings, facts, access.today)
     if prices is not None:
         result.costs = costs.costs(requirements.pools(settings), prices, facts)
+        result.capacities = capacities.rungs(result.costs, result.rows)
         result.rows += costs.judge(result.costs)
+        for rungs in result.capacities.values():
+            result.rows += capacities.judge_order(rungs)
     return result
 
 
@@ -119,6 +127,7 @@ def _answers(
     yield from quota.judge(pools, facts)
     yield from reservations.judge(settings, pools, facts)
     yield from scores.judge(pools, facts)
+    yield from capacities.judge_expander(settings, facts)
 
 
 def _no_access(failure: Unanswered) -> Row:
