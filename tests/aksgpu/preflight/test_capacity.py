@@ -10,8 +10,8 @@ from azure.mgmt.containerservice.models import ManagedCluster
 
 from aksgpu.outcome import Cause
 from aksgpu.preflight import capacities, facts
-from aksgpu.preflight.capacities import Rung
-from aksgpu.preflight.costs import PoolCost
+from aksgpu.preflight.capacities import hours_of
+from aksgpu.preflight.costs import Costs, PoolCost
 from aksgpu.preflight.facts import ExistingCluster, Unanswered
 from aksgpu.preflight.price_list import Price
 from aksgpu.preflight.report import render
@@ -115,13 +115,13 @@ RESERVED = {
 }
 
 
-def rung(number: int, node_hour: str | None, **keys: Any) -> Rung:
+def rung(number: int, node_hour: str | None, **keys: Any) -> PoolCost:
     price: Price | Unanswered = Unanswered("no price")
     if node_hour is not None:
         price = Price(hourly=Decimal(node_hour), meter="m", since="s")
     known = {"name": f"rung{number}", "key": f"gpuCapacity[0].rungs[{number}]", "vm_size": A100}
-    pool = PlannedPool(**known | {"first": 0, "fewest": 0, "most": 4} | keys)
-    return Rung(number, PoolCost(pool, price), {})
+    counts = {"first": 0, "fewest": 0, "most": 4}
+    return PoolCost(PlannedPool(**{**known, **counts, "capacity": "training", **keys}), price)
 
 
 EIGHT_GPUS = {"vm_size": "Standard_ND96amsr_A100_v4"}
@@ -146,9 +146,9 @@ EIGHT_GPUS = {"vm_size": "Standard_ND96amsr_A100_v4"}
     ],
 )
 def test_a_dearer_rung_before_a_cheaper_one_is_a_warning(
-    ladder: list[Rung], dearer: dict[str, str]
+    ladder: list[PoolCost], dearer: dict[str, str]
 ) -> None:
-    rows = list(capacities.judge_order(ladder))
+    rows = list(capacities.judge_order(Costs(ladder, Unanswered(""))))
     assert [row.pool for row in rows] == list(dearer)
     for row in rows:
         assert f"stands before {dearer[row.pool]}" in row.what
@@ -157,10 +157,21 @@ def test_a_dearer_rung_before_a_cheaper_one_is_a_warning(
 
 
 def test_the_price_of_a_gpu_is_a_part_of_the_node() -> None:
-    assert rung(1, "28", **EIGHT_GPUS).gpu_hour == Decimal("3.5")
+    assert hours_of(rung(1, "28", **EIGHT_GPUS)) == (Decimal(28), Decimal("3.5"))
     # A sixth of a GPU.
-    assert rung(1, "0.5", vm_size="Standard_NV6ads_A10_v5").gpu_hour == Decimal(3)
-    assert rung(1, "0.5", vm_size="Standard_NoSuch").gpu_hour is None
+    assert hours_of(rung(1, "0.5", vm_size="Standard_NV6ads_A10_v5")) == (
+        Decimal("0.5"),
+        Decimal(3),
+    )
+    assert hours_of(rung(1, "0.5", vm_size="Standard_NoSuch")) == (Decimal("0.5"),)
+    assert hours_of(rung(1, None)) == ()
+
+
+def test_pools_of_their_own_have_no_order() -> None:
+    dear, cheap = rung(1, "3.67", capacity=""), rung(2, "0.7", capacity="")
+    assert not list(capacities.judge_order(Costs([dear, cheap], Unanswered(""))))
+    other = rung(2, "0.7", capacity="other")
+    assert not list(capacities.judge_order(Costs([rung(1, "3.67"), other], Unanswered(""))))
 
 
 def test_what_is_known_of_each_rung_is_a_table(place: Place) -> None:
@@ -189,8 +200,8 @@ def test_what_is_known_of_each_rung_is_a_table(place: Place) -> None:
     console = ReportConsole(width=140, record=True, file=io.StringIO())
     render(result, console, "")
     text = console.export_text()
-    assert "The rungs of training: the first with machines gets the nodes" in text
-    assert re.search(rf"3 +h100spot +{H100} +spot +1, 2 +yes +ok +Low +\d", text)
+    assert "Rungs of capacities: the first one with machines gets the nodes" in text
+    assert re.search(rf"training 3 +h100spot +{H100} +spot +1, 2 +yes +ok +Low +\d", text)
     assert "Rungs of a capacity stand in for each other: the most is that of all at once." in text
 
 
@@ -221,7 +232,7 @@ def test_an_existing_cluster_needs_the_expander(expander: str, answer: str) -> N
     (row,) = capacities.judge_expander(settings, facts_with(cluster=cluster))
     assert (row.answer, row.key) == (answer, "gpuCapacity")
     if answer == "problem":
-        assert f"autoscaler is {expander or 'random'}, which" in row.what
+        assert f"the expander {expander or 'random'}, which" in row.what
         command = "az aks update -g g -n c --cluster-autoscaler-profile expander=priority"
         assert command in row.advice
     own = stack_of(**training(SPOT))

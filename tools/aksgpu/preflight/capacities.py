@@ -1,10 +1,9 @@
 """Capacities: what is known of each rung, and whether the order of the rungs is that of prices."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from itertools import groupby
 from operator import lt
 from typing import Any
 
@@ -13,7 +12,6 @@ from aks_catalogue.sizes import find
 from aksgpu.outcome import Cause
 from aksgpu.preflight.costs import Costs, PoolCost
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered
-from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
 from stack_settings.model import Settings
 
@@ -22,130 +20,82 @@ _OFFERED = ("size", "zones", "spot", "retired")
 _WORDS = {"ok": "yes", "problem": "no"}
 
 
-@dataclass(frozen=True)
-class Rung:
-    """A pool of a capacity, its place there, and what is known of it."""
-
-    number: int
-    cost: PoolCost
-    # By question.
-    answers: Mapping[str, Row]
-
-    @property
-    def pool(self) -> PlannedPool:
-        return self.cost.pool
-
-    @property
-    def kind(self) -> str:
-        if self.pool.reservation_group:
-            return "reserved"
-        return "spot" if self.pool.spot else "regular"
-
-    @property
-    def node_hour(self) -> Decimal | None:
-        return None if isinstance(self.cost.price, Unanswered) else self.cost.price.hourly
-
-    @property
-    def gpu_hour(self) -> Decimal | None:
-        size, node = find(self.pool.vm_size), self.node_hour
-        if node is None or size is None or not size.gpus:
-            return None
-        return node * size.gpus.denominator / size.gpus.numerator
-
-    @property
-    def offered(self) -> str:
-        if "size" not in self.answers:
-            return "unknown"
-        found = [self.answers[name].answer for name in _OFFERED if name in self.answers]
-        worst = next((answer for answer in found if answer != "ok"), "ok")
-        return _WORDS.get(worst, worst)
-
-    @property
-    def quota(self) -> str:
-        row = self.answers.get("quota")
-        if row is None or "limit" not in row.figures:
-            return "unknown"
-        return "ok" if row.answer == "ok" else "{limit} of {limitNeeded}".format(**row.figures)
-
-    @property
-    def score(self) -> str:
-        row = self.answers.get("score")
-        return str(row.figures.get("score", "unknown")) if row else ""
-
-    def document(self) -> dict[str, Any]:
-        return {
-            "capacity": self.pool.capacity,
-            "rung": self.number,
-            "pool": self.pool.name,
-            "size": self.pool.vm_size,
-            "kind": self.kind,
-            "zones": list(self.pool.zones),
-            "offered": self.offered,
-            "quota": self.quota,
-            "score": self.score or None,
-            "nodeHour": None if self.node_hour is None else float(self.node_hour),
-            "gpuHour": None if self.gpu_hour is None else float(self.gpu_hour),
-        }
+def rungs(costs: Costs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """What is known of each rung, in the order of the stack file."""
+    numbers = Counter[str]()
+    for cost in costs.pools:
+        if cost.pool.capacity:
+            numbers[cost.pool.capacity] += 1
+            answers = {row.question: row for row in rows if row.pool == cost.pool.name}
+            yield _rung(numbers[cost.pool.capacity], cost, answers)
 
 
-def rungs(costs: Costs, rows: Sequence[Row]) -> dict[str, list[Rung]]:
-    """The rungs of all capacities, by the names of the capacities."""
-    of_capacities = [cost for cost in costs.pools if cost.pool.capacity]
+def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, Any]:
+    pool, hours = cost.pool, hours_of(cost)
+    offered = [answers[name].answer for name in _OFFERED if name in answers]
+    worst = next((answer for answer in offered if answer != "ok"), "ok")
+    figures: Mapping[str, Any] = answers["quota"].figures if "quota" in answers else {}
+    quota = "{limit} of {limitNeeded}".format(**figures) if "limit" in figures else "unknown"
+    is_enough = "quota" in answers and answers["quota"].answer == "ok"
+    regular = "reserved" if pool.reservation_group else "regular"
     return {
-        name: [
-            Rung(number, cost, {row.question: row for row in rows if row.pool == cost.pool.name})
-            for number, cost in enumerate(members, start=1)
-        ]
-        for name, members in groupby(of_capacities, key=lambda cost: cost.pool.capacity)
+        "capacity": pool.capacity,
+        "rung": number,
+        "pool": pool.name,
+        "size": pool.vm_size,
+        "kind": "spot" if pool.spot else regular,
+        "zones": list(pool.zones),
+        "offered": _WORDS.get(worst, worst) if "size" in answers else "unknown",
+        "quota": "ok" if is_enough else quota,
+        "score": answers["score"].figures.get("score", "unknown") if "score" in answers else None,
+        "nodeHour": float(hours[0]) if hours else None,
+        "gpuHour": float(hours[1]) if hours[1:] else None,
     }
 
 
-def judge_order(ladder: Sequence[Rung]) -> Iterator[Row]:
-    """A warning for each rung that costs more than a later one, by the node and by the GPU."""
-    for place, rung in enumerate(ladder):
-        paid = _paid(rung)
-        cheaper = [later for later in ladder[place + 1 :] if _is_less(_paid(later), paid)]
-        if not cheaper:
-            continue
-        best = min(cheaper, key=_paid)
-        what = (
-            "is paid for anyway" if best.pool.reservation_group else f"costs {_paid(best)[0]:.2f}"
-        )
-        about = About("order", rung.pool.name, f"{rung.pool.key}.name")
-        yield about.warning(
-            f"{rung.pool.name} costs {paid[0]:.2f} an hour and stands before {best.pool.name}, "
-            f"which {what}: the autoscaler tries the dearer one first",
-            f"put {best.pool.name} before it, unless it is wanted less",
-        )
-
-
-def _paid(rung: Rung) -> tuple[Decimal, ...]:
-    """What an hour adds to the bill, by the node and by the GPU; nothing if it is not known."""
-    if rung.pool.reservation_group:
-        return Decimal(), Decimal()
-    if rung.node_hour is None:
+def hours_of(cost: PoolCost) -> tuple[Decimal, ...]:
+    """The price of an hour of a node and of one of its GPUs, as far as they are known."""
+    size = find(cost.pool.vm_size)
+    if isinstance(cost.price, Unanswered):
         return ()
-    return rung.node_hour, rung.node_hour if rung.gpu_hour is None else rung.gpu_hour
+    node = cost.price.hourly
+    gpus = size.gpus if size else None
+    return (node, node * gpus.denominator / gpus.numerator) if gpus else (node,)
 
 
-def _is_less(paid: tuple[Decimal, ...], other: tuple[Decimal, ...]) -> bool:
-    return bool(paid and other) and all(map(lt, paid, other))
+def judge_order(costs: Costs) -> Iterator[Row]:
+    """A warning for each rung that costs more than a later one, by the node and by the GPU."""
+    for place, cost in enumerate(costs.pools):
+        pool, paid = cost.pool, _paid(cost)
+        later = [each for each in costs.pools[place + 1 :] if each.pool.capacity == pool.capacity]
+        cheaper = [each for each in later if all(map(lt, _paid(each) or paid, paid))]
+        if pool.capacity and paid and cheaper:
+            best = min(cheaper, key=_paid)
+            price = "is paid for anyway" if not any(_paid(best)) else f"costs {_paid(best)[0]:.2f}"
+            yield About("order", pool.name, f"{pool.key}.name").warning(
+                f"{pool.name} costs {paid[0]:.2f} an hour and stands before {best.pool.name}, "
+                f"which {price}: the autoscaler tries the dearer one first",
+                f"put {best.pool.name} before it, unless it is wanted less",
+            )
+
+
+def _paid(cost: PoolCost) -> tuple[Decimal, ...]:
+    """What an hour adds to the bill: nothing for a reservation, which is paid for anyway."""
+    return (Decimal(), Decimal()) if cost.pool.reservation_group else hours_of(cost)
 
 
 def judge_expander(settings: Settings, facts: Facts) -> Iterator[Row]:
     """Whether the autoscaler of an existing cluster goes by the order of the rungs."""
-    cluster = facts.cluster
-    if not (settings.gpu_capacity and settings.cluster.existing):
+    is_asked = settings.gpu_capacity and settings.cluster.existing
+    if not is_asked or not isinstance(facts.cluster, ExistingCluster):
         return
-    if isinstance(cluster, ExistingCluster):
-        about, expander = About("expander", key="gpuCapacity"), cluster.expander or "random"
-        if expander == EXPANDER:
-            yield about.ok("the autoscaler of the cluster goes by priorities")
-            return
-        names = shlex.join(["-g", settings.resource_group.name, "-n", settings.cluster.name])
-        yield about.problem(
-            Cause.EXISTENCE,
-            f"the expander of the cluster's autoscaler is {expander}, which ignores the order of "
-            "the rungs",
-            f"run `az aks update {names} --cluster-autoscaler-profile expander={EXPANDER}`",
-        )
+    about, expander = About("expander", key="gpuCapacity"), facts.cluster.expander or "random"
+    if expander == EXPANDER:
+        yield about.ok("the autoscaler of the cluster goes by priorities")
+        return
+    names = shlex.join(["-g", settings.resource_group.name, "-n", settings.cluster.name])
+    yield about.problem(
+        Cause.EXISTENCE,
+        f"the cluster's autoscaler has the expander {expander}, which ignores the order of rungs",
+        f"run `az aks update {names} --cluster-autoscaler-profile expander={EXPANDER}`",
+    )

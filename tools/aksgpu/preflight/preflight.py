@@ -1,7 +1,7 @@
 """A preflight from start to end: asks Azure, and judges the facts."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
@@ -22,7 +22,6 @@ from aksgpu.preflight import (
     versions,
 )
 from aksgpu.preflight.access import Access, connected
-from aksgpu.preflight.capacities import Rung
 from aksgpu.preflight.costs import Costs
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices
@@ -45,8 +44,8 @@ class Preflight:
     subscription: str = ""
     rows: list[Row] = field(default_factory=list)
     costs: Costs | None = None
-    # The rungs of each capacity.
-    capacities: Mapping[str, Sequence[Rung]] = field(default_factory=dict)
+    # What is known of each rung of a capacity.
+    rungs: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def verdict(self) -> Cause:
@@ -65,7 +64,7 @@ class Preflight:
             **self.verdict.document(),
             "rows": [row.document() for row in self.rows],
             "costs": self.costs.document() if self.costs else None,
-            "rungs": [each.document() for rungs in self.capacities.values() for each in rungs],
+            "rungs": self.rungs,
         }
 
 
@@ -87,10 +86,9 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     result.rows += judge(settings, facts, access.today)
     if prices is not None:
         result.costs = costs.costs(requirements.pools(settings), prices, facts)
-        result.capacities = capacities.rungs(result.costs, result.rows)
+        result.rungs = [*capacities.rungs(result.costs, result.rows)]
         result.rows += costs.judge(result.costs)
-        for rungs in result.capacities.values():
-            result.rows += capacities.judge_order(rungs)
+        result.rows += capacities.judge_order(result.costs)
     return result
 
 

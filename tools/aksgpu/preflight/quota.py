@@ -21,6 +21,8 @@ class _Demand:
     first: int = 0
     most: int = 0
     surging: int = 0
+    # Of the rungs that are not counted.
+    alternatives: int = 0
     # How many of them the quota already counts as used.
     present: int = 0
 
@@ -74,7 +76,6 @@ def _of_pool(pool: PlannedPool, facts: Facts, pools: Sequence[PlannedPool]) -> R
     answers = []
     for name in names:
         explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
-        explanation += _together(pool, [each for each in pools if each != pool], name, facts)
         answers.append(_compared(about, name, facts, demands, explanation))
     return next((row for row in answers if row.answer != "ok"), answers[0])
 
@@ -128,21 +129,9 @@ def _explanation(
     others = demand.surging - vcpus
     shared = f", {others} for other pools of the stack" if others else ""
     beside = f", in addition to {old.count} of the pool that it replaces" if old else ""
-    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}"
-
-
-def _together(pool: PlannedPool, others: Sequence[PlannedPool], name: str, facts: Facts) -> str:
-    """What the other rungs of its capacity would need of the same quota: it is not counted."""
-    more = 0
-    for other in others:
-        size = (
-            facts.size(other.vm_size)
-            if other.capacity and pool.capacity == other.capacity
-            else None
-        )
-        if size and plain(name) in _names(size.family, spot=other.spot):
-            more += (other.most + (other.surge or 0)) * size.vcpus
-    return f"; other rungs of {pool.capacity} up to {more}, not counted" if more else ""
+    more = f"; other rungs of {pool.capacity} up to {demand.alternatives}, not counted"
+    more = more if demand.alternatives else ""
+    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}{more}"
 
 
 def _how_far(quota: Quota, others: int, demand: _Demand) -> str:
@@ -182,8 +171,10 @@ def _demands(
         for pool, size in sized:
             vcpus = size.vcpus if name in _names(size.family, spot=pool.spot) else 0
             demand.first += pool.first * vcpus
-            if pool == rung or not (rung and rung.capacity and pool.capacity == rung.capacity):
-                most, surging = pool.most * vcpus, (pool.most + (pool.surge or 0)) * vcpus
+            most, surging = pool.most * vcpus, (pool.most + (pool.surge or 0)) * vcpus
+            if rung and rung.capacity and pool.capacity == rung.capacity and pool != rung:
+                demand.alternatives += surging
+            else:
                 choices.setdefault(pool.capacity or pool.key, []).append((most, surging))
         least = [min(each) for each in choices.values()]
         demand.most = max(demand.first, sum(most for most, _ in least))

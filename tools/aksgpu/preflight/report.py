@@ -1,12 +1,12 @@
 """The report of a preflight for people. Preflight.to_json has the same facts for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.preflight.capacities import Rung
 from aksgpu.preflight.costs import HOURS_A_MONTH, LEFT_OUT, Costs, PoolCost, Range
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
@@ -19,8 +19,8 @@ _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "unknown":
 def render(preflight: Preflight, console: Console, next_step: str) -> None:
     """Shows a preflight; `next_step` is what to do if there is no problem."""
     render_answers(preflight, console)
-    for name, rungs in preflight.capacities.items():
-        _print_rungs(name, rungs, console)
+    if preflight.rungs:
+        _print_rungs(preflight.rungs, console)
     if preflight.costs is not None:
         _print_costs(preflight.costs, console)
     render_result(preflight, console, "run this again")
@@ -71,16 +71,17 @@ def _what_to_do(row: Row) -> str:
     return f"{row.key}: {row.advice}" if row.key and row.advice else row.advice
 
 
-def _print_rungs(name: str, rungs: Sequence[Rung], console: Console) -> None:
-    headings = ("rung", "size", "kind", "zones", "offered", "quota", "score")
-    title = f"The rungs of {name}: the first with machines gets the nodes"
-    rung_table = table("", *headings, "node hour", "GPU hour", title=title)
+def _print_rungs(rungs: Sequence[Mapping[str, Any]], console: Console) -> None:
+    known = ("pool", "size", "kind", "zones", "offered", "quota", "score")
+    title = "Rungs of capacities: the first one with machines gets the nodes"
+    rung_table = table("rung", *known, "node hour", "GPU hour", title=title)
     for rung in rungs:
-        pool, hours = rung.pool, (rung.node_hour, rung.gpu_hour)
-        cells = [str(rung.number), pool.name, pool.vm_size, rung.kind, ", ".join(pool.zones)]
-        cells += [rung.offered, rung.quota, rung.score]
-        cells += ["unknown" if hour is None else _money(hour, 4) for hour in hours]
-        rung_table.add_row(*map(Text, cells))
+        texts = [
+            ", ".join(rung[name]) if name == "zones" else str(rung[name] or "") for name in known
+        ]
+        prices = [rung["nodeHour"], rung["gpuHour"]]
+        texts += ["unknown" if each is None else f"{each:,.4f}" for each in prices]
+        rung_table.add_row(*map(Text, [f"{rung['capacity']} {rung['rung']}", *texts]))
     console.print()
     console.print(rung_table)
 

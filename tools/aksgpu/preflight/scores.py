@@ -36,7 +36,8 @@ async def ask(
             body = {
                 "desiredLocations": [location],
                 "desiredSizes": [{"sku": size} for size in sizes[start : start + _MOST_SIZES]],
-                "desiredCount": max(1, *(_in_one_place(pool) for pool in spot)),
+                # The most nodes in a zone, over which AKS spreads them.
+                "desiredCount": max(1, *(-(-pool.most // len(pool.zones or " ")) for pool in spot)),
                 "availabilityZones": in_zones,
             }
             where = (
@@ -52,11 +53,6 @@ async def ask(
     return scores
 
 
-def _in_one_place(pool: PlannedPool) -> int:
-    """The most nodes in a zone: AKS spreads them."""
-    return -(-pool.most // (len(pool.zones) or 1))
-
-
 def judge(planned: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
     """The answers for the spot pools. None of them is a problem: a score promises nothing."""
     for pool in planned:
@@ -68,10 +64,11 @@ def _of_pool(pool: PlannedPool, facts: Facts) -> Row:
     about, scores = About("score", pool.name, f"{pool.key}.spot"), facts.scores
     if isinstance(scores, Unanswered):
         return about.unknown(f"the score is not known: {scores.reason}", _TRY, cause=None)
-    words = {zone: scores.get((plain(pool.vm_size), zone), "") for zone in pool.zones or [""]}
-    said = ", ".join(f"{word} in zone {zone}" for zone, word in words.items() if word)
-    if len(set(words.values())) == 1:
-        said = next(iter(words.values()))
+    words = {
+        zone: scores.get((plain(pool.vm_size), zone), "not told") for zone in pool.zones or [""]
+    }
+    in_zones = ", ".join(f"{word} in zone {zone}" for zone, word in words.items())
+    said = in_zones if len(set(words.values())) > 1 else next(iter(words.values()))
     what = f"the placement score of {pool.vm_size} as spot is {said}"
     if _GOOD.intersection(words.values()):
         return about.ok(what, score=said)

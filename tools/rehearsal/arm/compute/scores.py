@@ -4,7 +4,7 @@ The path, the members and the limits are those of the API version 2025-06-05. Az
 score; here it follows from offers.json.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -19,14 +19,9 @@ from rehearsal.arm.request import Answer, Json, Request, Route
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Size:
-    sku: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Desired:
     sizes: Annotated[
-        list[_Size], Field(validation_alias="desiredSizes", min_length=1, max_length=5)
+        list[dict[str, str]], Field(validation_alias="desiredSizes", min_length=1, max_length=5)
     ]
     locations: Annotated[list[str], Field(validation_alias="desiredLocations", max_length=8)]
     count: Annotated[int, Field(validation_alias="desiredCount", ge=1)]
@@ -34,22 +29,23 @@ class _Desired:
 
 
 def generate(request: Request) -> Answer:
-    request.location("locations/placementScores")
     try:
         desired = TypeAdapter(_Desired).validate_python(request.body)
     except ValidationError as error:
         raise errors.ArmError(errors.BAD_CONTENT, reason=error) from error
-    names = [size.sku for size in desired.sizes]
-    places = [plain(place) for place in desired.locations]
-    _refuse_unknown("desiredLocations", places, regions.regions())
-    _refuse_unknown("desiredSizes", map(str.lower, names), known_sizes())
-    scores = [
-        _score(request, name, place, zone, desired.count)
-        for place in places
-        for name in names
-        for zone in (regions.regions()[place].zones if desired.in_zones else ("",))
-    ]
+    scores, here = list[Json](), regions.regions()
+    for place in map(plain, desired.locations):
+        _refuse_unknown("desiredLocations", place, here)
+        for name in (size.get("sku", "") for size in desired.sizes):
+            _refuse_unknown("desiredSizes", name.lower(), known_sizes())
+            for zone in here[place].zones if desired.in_zones else ("",):
+                scores.append(_score(request, name, place, zone, desired.count))
     return Answer(200, {**request.body, "placementScores": scores})
+
+
+def _refuse_unknown(name: str, value: str, known: Collection[str]) -> None:
+    if value not in known:
+        raise errors.ArmError(errors.BAD_PARAMETER, name, name=name, value=value)
 
 
 def _score(request: Request, name: str, place: str, zone: str, count: int) -> Json:
@@ -69,12 +65,6 @@ def _word(offer: Offer | None, zone: str) -> str:
     if offer is None or offer.is_restricted or zone in offer.restricted_zones:
         return "RestrictedSkuNotAvailable"
     return "Low" if offer.is_sold_out else "High"
-
-
-def _refuse_unknown(name: str, values: Iterable[str], known: Collection[str]) -> None:
-    for value in values:
-        if value not in known:
-            raise errors.ArmError(errors.BAD_PARAMETER, name, name=name, value=value)
 
 
 PATH = "/providers/Microsoft.Compute/locations/{location}/placementScores/spot/generate"
