@@ -3,6 +3,7 @@
 import io
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.report import ReportConsole
 from tests.aksgpu.preflight.conftest import Place, facts_with, stack_of, the
 
+PAGE = Path(__file__).parents[3] / "docs" / "preflight.md"
 A100, H100 = "Standard_NC24ads_A100_v4", "Standard_NC40ads_H100_v5"
 OF_A100, OF_H100 = "StandardNCADSA100v4Family", "StandardNCadsH100v5Family"
 SPOT, REGULAR = {"name": "spot", "spot": True}, {"name": "regular"}
@@ -197,11 +199,12 @@ def test_what_is_known_of_each_rung_is_a_table(place: Place) -> None:
     assert known["regular"].items() >= {"kind": "regular", "quota": "ok"}.items()
     assert known["regular"]["nodeHour"] == known["regular"]["gpuHour"] > known["spot"]["nodeHour"]
 
-    console = ReportConsole(width=140, record=True, file=io.StringIO())
-    render(result, console, "")
-    text = console.export_text()
-    assert "Rungs of capacities: the first one with machines gets the nodes" in text
-    assert re.search(rf"training 3 +h100spot +{H100} +spot +1, 2 +yes +ok +Low +\d", text)
+    page = io.StringIO()
+    render(result, ReportConsole(file=page, width=160), "")
+    text = "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    example = re.search(r"```text\n(rung .*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert example is not None
+    assert f"gets the nodes\n{example[1]}" in text
     assert "Rungs of a capacity stand in for each other: the most is that of all at once." in text
 
 
