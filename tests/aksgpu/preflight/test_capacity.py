@@ -217,6 +217,12 @@ def test_a_rung_that_aks_refuses_is_not_offered(place: Place) -> None:
     assert (reserved["offered"], reserved["kind"]) == ("no", "reserved")
 
 
+def test_a_score_that_is_not_known_is_unknown_in_the_table(place: Place) -> None:
+    place.fault({"method": "POST", "path": "/placementScores/spot/generate", "status": 403})
+    spot, regular = place.ask(**training(SPOT, REGULAR)).to_json()["rungs"]
+    assert (spot["score"], regular["score"]) == ("unknown", None)
+
+
 def test_a_stack_without_capacities_has_no_table(place: Place) -> None:
     result = place.ask(gpuPools=[{"name": "own", "vmSize": A100, "count": 1}])
     assert result.to_json()["rungs"] == []

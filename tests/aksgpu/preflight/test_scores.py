@@ -82,8 +82,8 @@ def test_a_score_that_azure_does_not_give_is_no_failure(
 ) -> None:
     fault = {"method": "POST", "path": GENERATE, "status": status, "body": body, "times": 9}
     place.fault(fault | ({"headers": {"Retry-After": "3600"}} if status == 429 else {}))
-    result = place.ask(gpuPools=[SPOT])
-    row = the(result, "score", "spot")
+    result = place.ask(gpuPools=[SPOT, SPOT | {"name": "other"}])
+    row = the(result, "score")
     assert (row.answer, row.cause) == ("unknown", None)
     assert words in row.what
     assert "Compute Recommendations Role" in row.advice
@@ -115,5 +115,7 @@ def test_the_best_zone_of_a_pool_counts(by_zone: dict[str, str], answer: str, sa
 
 def test_no_answer_is_unknown() -> None:
     pools = requirements.pools(stack_of(gpuPools=[SPOT]))
-    (row,) = scores.judge(pools, facts_with(scores=Unanswered("no response in time")))
-    assert (row.answer, row.cause) == ("unknown", None)
+    unanswered = facts_with(scores=Unanswered("no response in time"))
+    (row,) = scores.judge(pools, unanswered)
+    assert (row.answer, row.cause, row.pool) == ("unknown", None, "")
+    assert not list(scores.judge(requirements.pools(stack_of(gpuPools=[T4])), unanswered))

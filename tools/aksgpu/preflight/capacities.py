@@ -37,6 +37,7 @@ def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, 
     figures: Mapping[str, Any] = answers["quota"].figures if "quota" in answers else {}
     quota = "{limit} of {limitNeeded}".format(**figures) if "limit" in figures else "unknown"
     is_enough = "quota" in answers and answers["quota"].answer == "ok"
+    score: Mapping[str, Any] = answers["score"].figures if "score" in answers else {}
     regular = "reserved" if pool.reservation_group else "regular"
     return {
         "capacity": pool.capacity,
@@ -47,7 +48,7 @@ def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, 
         "zones": list(pool.zones),
         "offered": _WORDS.get(worst, worst) if "size" in answers else "unknown",
         "quota": "ok" if is_enough else quota,
-        "score": answers["score"].figures.get("score", "unknown") if "score" in answers else None,
+        "score": score.get("score", "unknown") if pool.spot else None,
         "nodeHour": float(hours[0]) if hours else None,
         "gpuHour": float(hours[1]) if hours[1:] else None,
     }

@@ -1,6 +1,6 @@
 """Placement scores: how likely Azure thinks it that spot machines come, at this moment."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from azure.core.rest import HttpRequest
@@ -55,15 +55,16 @@ async def ask(
 
 def judge(planned: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
     """The answers for the spot pools. None of them is a problem: a score promises nothing."""
-    for pool in planned:
-        if pool.spot:
-            yield _of_pool(pool, facts)
+    spot, scores = [pool for pool in planned if pool.spot], facts.scores
+    if spot and isinstance(scores, Unanswered):
+        what = f"the placement scores of spot pools are not known: {scores.reason}"
+        yield About("score").unknown(what, _TRY, cause=None)
+    elif not isinstance(scores, Unanswered):
+        yield from (_of_pool(pool, scores) for pool in spot)
 
 
-def _of_pool(pool: PlannedPool, facts: Facts) -> Row:
-    about, scores = About("score", pool.name, f"{pool.key}.spot"), facts.scores
-    if isinstance(scores, Unanswered):
-        return about.unknown(f"the score is not known: {scores.reason}", _TRY, cause=None)
+def _of_pool(pool: PlannedPool, scores: Mapping[tuple[str, str], str]) -> Row:
+    about = About("score", pool.name, f"{pool.key}.spot")
     words = {
         zone: scores.get((plain(pool.vm_size), zone), "not told") for zone in pool.zones or [""]
     }
