@@ -1,6 +1,5 @@
 """The keys of a stack file. The docstring below each one is its reference."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -355,23 +354,12 @@ class Settings(Section):
 
     @field_validator("gpu_capacity")
     @classmethod
-    def _require_names_and_expander(
-        cls, ladders: list[Capacity], info: ValidationInfo
-    ) -> list[Capacity]:
-        names = Counter(ladder.name for ladder in ladders)
-        found = [
-            Mistake(f"gpuCapacity[{number}].name", f"{names[name]} are named {name!r}")
-            for number, name in enumerate(ladder.name for ladder in ladders)
-            if names[name] > 1
-        ]
+    def _require_its_expander(cls, ladders: list[Capacity], info: ValidationInfo) -> list[Capacity]:
         cluster: Cluster | None = info.data.get("cluster")
-        own = cluster.autoscaler if cluster else None
-        if own and "expander" in own.model_fields_set:
+        own = cluster.autoscaler if cluster and ladders else None
+        if own and own.model_fields_set >= {"expander"} and own.expander != capacity.EXPANDER:
             reason = f"gpuCapacity needs {capacity.EXPANDER}, not {own.expander!r}: remove this key"
-            if ladders and own.expander != capacity.EXPANDER:
-                found.append(Mistake("cluster.autoscaler.expander", reason))
-        if found:
-            raise RefusedError(found)
+            raise RefusedError([Mistake("cluster.autoscaler.expander", reason)])
         return ladders
 
     @field_validator("gpu_isolation")

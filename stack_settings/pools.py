@@ -246,6 +246,13 @@ class Capacity(Section):
     """The pools, first the one to try first, each with the keys of `gpuPools`: a reservation, spot
     nodes, regular ones, other sizes, other zones. All have to offer GPUs by the same name."""
 
+    @field_validator("name")
+    @classmethod
+    def _is_unique(cls, name: str, info: ValidationInfo) -> str:
+        if (others := context_of(info).capacity_names[name]) > 1:
+            raise ValueError(f"{others} capacities are named {name!r}: give each its own name")
+        return name
+
     @field_validator("rungs", mode="before")
     @classmethod
     def _take_over_common_keys(cls, rungs: Any, info: ValidationInfo) -> Any:

@@ -50,7 +50,11 @@ def load(
         for key, text in config.items()
         if key.startswith(prefix)
     }
-    context = Context(f"{PROJECT}-{stack}", Counter(_pool_names(values)))
+    context = Context(
+        f"{PROJECT}-{stack}",
+        Counter(_pool_names(values)),
+        Counter(str(each.get("name")) for each in mappings(values.get("gpuCapacity"))),
+    )
     secrets = secrets.of_project(PROJECT)
     all_mistakes = list(secrets.mistakes(values))
     try:

@@ -72,6 +72,7 @@ class Context:
 
     default_name: str = ""
     pool_names: Counter[str] = field(default_factory=Counter)
+    capacity_names: Counter[str] = field(default_factory=Counter)
     gpu_stack: str = "device-plugin"
     kubernetes_version: str = ""
     upgrade_channel: str = "none"
