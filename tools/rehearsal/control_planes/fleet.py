@@ -334,7 +334,7 @@ class Fleet:
             await plane.stop()
 
     def _resize(self, pool_id: str, count: int) -> None:
-        if self._source.resize(pool_id, count):
+        if self._source.resize(pool_id, count) is None:
             self.wake()
 
     def _folder(self, uid: str) -> Path:

@@ -35,6 +35,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 DISK_KIBIBYTES_PER_GIB = 1014735
 DISK_ALLOCATABLE = 0.9
 LONGEST_LABEL = 63
+ZONE = "topology.kubernetes.io/zone"
 OS_SKU = "kubernetes.azure.com/os-sku"
 
 
@@ -159,7 +160,7 @@ def new_node(
 
 def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, str]:
     """Returns all labels but the host name: those of the pool, overridden by those of AKS."""
-    zone = f"{cluster.location}-{pool.zones[index % len(pool.zones)]}" if pool.zones else "0"
+    zone = pool.zones[index % len(pool.zones)]
     system = _system(pool)
     labels = {
         **pool.labels,
@@ -179,7 +180,7 @@ def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, 
         "node-role.kubernetes.io/agent": "",
         "node.kubernetes.io/instance-type": pool.vm_size,
         "topology.kubernetes.io/region": cluster.location,
-        "topology.kubernetes.io/zone": zone,
+        ZONE: zone if zone == "0" else f"{cluster.location}-{zone}",
     }
     size = find(pool.vm_size)
     if size and size.is_nvidia:
