@@ -117,13 +117,17 @@ class Refusal:
     message: str
 
 
-class Source(Protocol):
-    """The source of the desired state."""
-
-    def clusters(self) -> list[DesiredCluster]: ...
+class Machines(Protocol):
+    """What Azure does with the machines of pools, by their ids."""
 
     def resize(self, pool_id: str, count: int) -> Refusal | None:
         """Applies a decision of the autoscaler, or returns why there are no machines for it."""
 
     def lose(self, pool_id: str) -> None:
         """Takes note that Azure has taken a spot machine back, which lowers the pool's count."""
+
+
+class Source(Machines, Protocol):
+    """The source of the desired state."""
+
+    def clusters(self) -> list[DesiredCluster]: ...
