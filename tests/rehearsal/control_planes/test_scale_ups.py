@@ -24,7 +24,8 @@ from rehearsal.control_planes.desired_state import (
     Refusal,
 )
 
-NOW = SimpleNamespace(monotonic=lambda: NOW.seconds, seconds=1000.0)
+NOW = SimpleNamespace(seconds=1000.0)
+NOW.monotonic = lambda: NOW.seconds
 TOLERATED = [{"operator": "Exists"}]
 
 
