@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from rehearsal.control_planes import cluster as clusters
 from rehearsal.control_planes import nodes
+from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
 from rehearsal.control_planes.cluster import Cluster
-from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, Limits
 
 NOW = 1_800_000_000.0
 # What karpenter-provider-azure reads of the message.
@@ -107,3 +108,24 @@ def test_a_node_is_drained_until_its_time_and_then_goes_once() -> None:
     assert azure.done[1:] == [("delete", first["metadata"]["name"]), ("delete", "pod0")]
     assert azure.lost == ["/p"]
     assert cluster._nodes_of(desired.pools[0]) == [second]
+
+
+def test_a_node_that_goes_anyway_is_not_lost_as_well() -> None:
+    """The autoscaler had found it idle while it was drained: the count became negative."""
+    azure, cluster, desired = with_spot()
+    [first, _] = cluster.nodes.objects
+    first["status"]["conditions"] = nodes.notices(NOW, "now")
+    first["metadata"]["annotations"][nodes.DELETING] = nodes.AS_IDLE
+    step(cluster, desired, NOW)
+    assert (azure.done, azure.lost) == ([], [])
+
+
+def test_a_node_that_is_taken_back_is_not_idle() -> None:
+    _, cluster, desired = with_spot(limits=Limits(least=0, most=2))
+    present = cluster.nodes.objects
+    for node in present:
+        node["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    present[0]["status"]["conditions"] += nodes.notices(NOW, "now")
+    scaler = Autoscaler(0.0)
+    assert scaler.count(PoolState(desired, desired.pools[0], present, [])) == 1
+    assert scaler.idle_nodes == {present[1]["metadata"]["name"]}

@@ -69,8 +69,11 @@ class Autoscaler:
     def _note_idle_nodes(self, state: PoolState, *, is_awaited: bool) -> None:
         now, names = time.monotonic(), _names(state.nodes)
         busy = {pod["spec"].get("nodeName") for pod in state.pods if keeps_node(pod)}
+        # A spot node that is taken back is gone long before it counts as idle.
         ready = [
-            each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)
+            each
+            for each in state.nodes
+            if nodes.is_ready(each) and not nodes.is_deleting(each) and not nodes.evicted_at(each)
         ]
         idle = set() if is_awaited else _names(ready) - busy
         for name in names - idle:

@@ -617,7 +617,12 @@ class Cluster:
         pools = {pool.name: pool for pool in cluster.pools}
         for node in self.nodes.objects:
             pool = pools.get(nodes.pool_of(node) or "")
-            if pool and node["metadata"]["uid"] not in self._evicted:
+            # What goes anyway is counted no more.
+            if (
+                pool
+                and not nodes.is_deleting(node)
+                and node["metadata"]["uid"] not in self._evicted
+            ):
                 await self._attempt(self._evict_node(node, pool))
 
     async def _evict_node(self, node: Json, pool: DesiredPool) -> None:
