@@ -177,11 +177,22 @@ def test_reserved_machines_are_there_though_the_size_is_sold_out(tmp_path: Path)
 
 
 def test_a_lost_machine_lowers_the_count(tmp_path: Path) -> None:
-    store = with_pool(tmp_path, count=2)
-    StoreSource(store, lambda: offers({})).lose("/a/pool")
-    kept = store.find("/a/pool")
-    assert kept is not None
-    assert kept.properties["count"] == 1
+    """Also that of a pool which got fewer machines than it asked for."""
+    for allocated, left in (({}, 2), ({ALLOCATED: 1}, 0)):
+        store = with_pool(tmp_path / str(left), count=3)
+        pool = store.find("/a/pool")
+        assert pool is not None
+        store.write(pool.with_body({**pool.body, **allocated}))
+        StoreSource(store, lambda: offers({})).lose("/a/pool")
+        kept = store.find("/a/pool")
+        assert kept is not None
+        assert (kept.properties["count"], ALLOCATED in kept.body) == (left, False)
+        store.close()
+
+
+def test_an_unknown_pool_loses_nothing(tmp_path: Path) -> None:
+    store = with_pool(tmp_path)
+    StoreSource(store, lambda: offers({})).lose("/a/other")
     store.close()
 
 

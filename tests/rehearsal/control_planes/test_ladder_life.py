@@ -154,7 +154,7 @@ def test_an_evicted_spot_node_gives_notice_and_its_pod_takes_the_next_rung(anoth
         assert found["PreemptionScheduled"]["message"].startswith("Preempt Scheduled: ")
         assert found["VMEventScheduled"]["status"] == "True"
         until(lambda: cluster.nodes("spot") == [], "the node is gone")
-        assert cluster.pool("spot")["count"] == 0
+        until(lambda: cluster.pool("spot")["count"] == 0, "the pool says so")
         until(lambda: ladder.rung("spotted") == "regular", "the pod has come again")
         [event] = cluster.objects("events", "--field-selector=reason=VMEventScheduled")
         assert event["involvedObject"]["name"] == name

@@ -603,7 +603,10 @@ class Cluster:
         body = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": STATUS["name"], "annotations": {scale_ups.UPDATED: now()}},
+            "metadata": {
+                "name": STATUS["name"],
+                "annotations": {scale_ups.UPDATED: stamped["time"]},
+            },
             "data": {"status": yaml.safe_dump(stamped, sort_keys=False, width=LONGEST_LINE)},
         }
         path = f"/api/v1/namespaces/{STATUS['namespace']}/configmaps/{STATUS['name']}"

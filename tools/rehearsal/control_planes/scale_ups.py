@@ -205,7 +205,12 @@ def stamped(now: Json, before: Json, moment: str) -> Json:
 
     wide = with_times(now["clusterWide"], before.get("clusterWide", {}))
     groups = [with_times(group, old.get(group["name"], {})) for group in now["nodeGroups"]]
-    return {"time": moment, **now, "clusterWide": wide, "nodeGroups": groups}
+    return {"time": written(moment), **now, "clusterWide": wide, "nodeGroups": groups}
+
+
+def written(moment: str) -> str:
+    """Returns a time as Go prints it, which is how the autoscaler writes that of its status."""
+    return moment.replace("T", " ").replace("Z", " +0000 UTC")
 
 
 def _with_time(condition: Any, former: Any, moment: str) -> Any:

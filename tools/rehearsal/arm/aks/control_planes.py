@@ -62,7 +62,8 @@ class StoreSource:
 
     def lose(self, pool_id: str) -> None:
         if pool := self._store.find(pool_id):
-            pool.properties["count"] -= 1
+            count = pool.body.pop(ALLOCATED, pool.properties["count"])
+            pool.properties["count"] = max(0, count - 1)
             self._store.keep(pool)
 
     def _cluster(self, cluster: Resource, *, is_deleting: bool) -> DesiredCluster:
