@@ -80,7 +80,7 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
     # The machines are sold out.
     bench.cloud.offer({"sizes": [{"location": "eastus", "size": LARGER, "is": "soldOut"}]})
     try:
-        assert "SkuNotAvailable" in up(larger, fails=True)
+        assert "AllocationFailed" in up(larger, fails=True)
     finally:
         # The cloud is that of other tests too.
         bench.cloud.offer({})

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,8 @@ def test_a_changed_or_deleted_script_is_noticed(tmp_path: Path) -> None:
         {"prizes": []},
         {"today": "tomorrow"},
         {"sizes": [{"size": "x", "is": "dear"}]},
+        {"sizes": [{"size": "x", "is": "soldOut", "priority": "low"}]},
+        {"sizes": [{"size": "x", "is": "restricted", "until": 60}]},
         {"sizes": [{"is": "absent"}]},
         {"limits": [{"name": "cores"}]},
         {"versions": [{"location": "eastus"}]},
@@ -124,9 +127,114 @@ def test_the_autoscaler_gets_only_the_offered_nodes(
     kept = store.find("/a/pool")
     assert kept is not None
     assert kept.properties["count"] == expected
-    assert done is (requested == expected)
-    assert (ALLOCATED in kept.body) is not done
+    assert (done is None) is (requested == expected)
+    assert (ALLOCATED in kept.body) is (done is not None)
     store.close()
+
+
+def test_what_the_autoscaler_hears_is_the_error_of_compute(tmp_path: Path) -> None:
+    """It heard "no", and asked again at every step."""
+    scripts: dict[str, dict[str, Any]] = {
+        "OperationNotAllowed": {"limits": [{"name": "cores", "limit": 16}]},
+        "AllocationFailed": {"sizes": [{"size": "*", "is": "soldOut"}]},
+    }
+    for code, script in scripts.items():
+        store = with_pool(tmp_path / code)
+        refused = StoreSource(store, partial(offers, script)).resize("/a/pool", 3)
+        assert refused is not None
+        assert refused.code == code
+        assert refused.message
+        store.close()
+
+
+def with_pool(folder: Path, **properties: Any) -> Store:
+    folder.mkdir(exist_ok=True)
+    store = Store(folder / "arm.sqlite")
+    body = {"properties": {"vmSize": "Standard_NC8as_T4_v3", "count": 1, **properties}}
+    store.write(Resource("/a/pool", POOL_TYPE, "/a", "eastus", body, "Succeeded"))
+    return store
+
+
+def test_reserved_machines_are_there_though_the_size_is_sold_out(tmp_path: Path) -> None:
+    group = "/g/providers/Microsoft.Compute/capacityReservationGroups/r"
+    kind = "Microsoft.Compute/capacityReservationGroups"
+    store = with_pool(tmp_path, capacityReservationGroupID=group, availabilityZones=["1"])
+    store.write(Resource(group, kind, "/g", "eastus", {}, "Succeeded"))
+    for name, zone, capacity in (("a", "1", 3), ("b", "2", 5)):
+        body = {"sku": {"name": "Standard_NC8as_T4_v3", "capacity": capacity}, "zones": [zone]}
+        at = f"{group}/capacityReservations/{name}"
+        of_group = f"{kind}/capacityReservations"
+        store.write(Resource(at, of_group, group, "eastus", body, "Succeeded"))
+    # Another pool has one of the three.
+    other = {"vmSize": "Standard_NC8as_T4_v3", "count": 1, "capacityReservationGroupID": group}
+    store.write(Resource("/a/other", POOL_TYPE, "/a", "eastus", {"properties": other}, "Succeeded"))
+    source = StoreSource(store, lambda: offers({"sizes": [{"size": "*", "is": "soldOut"}]}))
+    assert source.resize("/a/pool", 2) is None
+    refused = source.resize("/a/pool", 3)
+    assert refused is not None
+    assert refused.code == "ZonalAllocationFailed"
+    store.close()
+
+
+def test_a_lost_machine_lowers_the_count(tmp_path: Path) -> None:
+    """Also that of a pool which got fewer machines than it asked for."""
+    for allocated, left in (({}, 2), ({ALLOCATED: 1}, 0)):
+        store = with_pool(tmp_path / str(left), count=3)
+        pool = store.find("/a/pool")
+        assert pool is not None
+        store.write(pool.with_body({**pool.body, **allocated}))
+        StoreSource(store, lambda: offers({})).lose("/a/pool")
+        kept = store.find("/a/pool")
+        assert kept is not None
+        assert (kept.properties["count"], ALLOCATED in kept.body) == (left, False)
+        store.close()
+
+
+def test_an_unknown_pool_loses_nothing(tmp_path: Path) -> None:
+    store = with_pool(tmp_path)
+    StoreSource(store, lambda: offers({})).lose("/a/other")
+    store.close()
+
+
+def sold_out(*lines: dict[str, Any], age: float = 0.0) -> Any:
+    script = TypeAdapter(OfferScript).validate_python(
+        {"sizes": [{"size": "*", "is": "soldOut", **line} for line in lines]}
+    )
+    offer = Offers(Era.TODAY, script, age).find("Standard_NC8as_T4_v3", "eastus")
+    assert offer is not None
+    return offer.is_sold_out
+
+
+def test_entries_that_are_sold_out_add_up() -> None:
+    both = sold_out({"zones": ["1"], "priority": "spot"}, {"zones": ["2", "3"]})
+    assert both("1", is_spot=True)
+    assert not both("1", is_spot=False)
+    assert both("2", is_spot=False)
+    # A pool without zones takes what any zone has.
+    assert both("0", is_spot=True)
+    assert not both("0", is_spot=False)
+    lines = [
+        {"size": "*", "is": "soldOut", "zones": ["1"]},
+        {"size": "Standard_NC*", "is": "restricted", "zones": ["2"]},
+        {"size": "*", "is": "soldOut"},
+    ]
+    offer = offers({"sizes": lines}).find("Standard_NC8as_T4_v3", "eastus")
+    assert offer is not None
+    assert offer.restricted_zones == ("2",)
+    assert [offer.is_sold_out(zone, is_spot=True) for zone in "12"] == [True, False]
+
+
+def test_sold_out_has_a_time() -> None:
+    """In seconds since the file was written."""
+    line = {"from": 60, "until": 120}
+    at = {age: sold_out(line, age=age)("1", is_spot=True) for age in (0, 59, 60, 119, 120)}
+    assert at == {0: False, 59: False, 60: True, 119: True, 120: False}
+
+
+def test_only_entries_that_say_so_take_machines_back() -> None:
+    lines = ({"zones": ["1"], "evicts": True}, {"zones": ["2"]})
+    assert sold_out(*lines)("1", is_spot=True, evicts=True)
+    assert not sold_out(*lines)("2", is_spot=True, evicts=True)
 
 
 class CountingStore(Store):

@@ -50,7 +50,7 @@ def test_an_update_fails_for_quota_and_continues_with_more_quota(bench: Bench) -
 
         bench.cloud.offer({"sizes": [here(size=T4, **{"is": "soldOut"})]})
         output = bench.up(PROGRAM, fails=True)
-        assert "SkuNotAvailable" in output
+        assert "AllocationFailed" in output
         # Azure has the pool, if not its nodes, and so the state has it.
         assert set(bench.resources()) == MADE | {"pool"}
     finally:

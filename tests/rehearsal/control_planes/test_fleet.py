@@ -43,8 +43,11 @@ class Wishes:
     def clusters(self) -> list[DesiredCluster]:
         return [self.cluster]
 
-    def resize(self, _pool_id: str, _count: int) -> bool:
-        return False
+    def resize(self, _pool_id: str, _count: int) -> None:
+        pass
+
+    def lose(self, _pool_id: str) -> None:
+        pass
 
 
 def made(folder: Path, wishes: Wishes) -> Fleet:

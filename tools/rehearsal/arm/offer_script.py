@@ -5,9 +5,15 @@ without a key, everything in the tables is on offer. Its keys:
 
 - `sizes`: a list of `{size, location, is, zones, reason}`. `is` has the availability of the size:
   `absent` (not offered in the location), `restricted` (listed, but not available to this
-  subscription; if `zones` is set, in these zones only) or `soldOut` (listed as available, but the
-  operation of a PUT fails). `reason` is the reason of a restriction: `NotAvailableForSubscription`,
-  the default, or `QuotaId`;
+  subscription; if `zones` is set, in these zones only) or `soldOut` (listed as available, but there
+  are no machines: the operation of a PUT fails, and the autoscaler gets no nodes). `reason` is the
+  reason of a restriction: `NotAvailableForSubscription`, the default, or `QuotaId`. More keys of
+  `soldOut`:
+  - `zones`: in these zones only. A pool of several zones gets its nodes in the others; one without
+    zones gets them as long as a zone of the region has some;
+  - `priority`: `spot` or `regular` machines only;
+  - `from` and `until`: from and until so many seconds after the file was written;
+  - `evicts`: true also takes the spot machines that there are, as Azure does when others pay more;
 - `limits`: a list of `{name, location, limit}`: the quota of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
@@ -22,7 +28,8 @@ without a key, everything in the tables is on offer. Its keys:
   AKS does.
 
 `size`, `name` and `location` are compared without case and white space; `*` matches any text. The
-default of `location` is `*`. Of several entries that match, the first one counts.
+default of `location` is `*`. Of several entries that match, the first one counts. Entries that are
+`soldOut` add up, and the next other one counts beside them.
 """
 
 import fnmatch
@@ -56,6 +63,15 @@ class SizeLine(Line):
     ]
     zones: tuple[str, ...] = ()
     reason: str = "NotAvailableForSubscription"
+    priority: Literal["spot", "regular"] | None = None
+    from_: Annotated[float, Field(validation_alias="from")] = 0.0
+    until: float = float("inf")
+    evicts: bool = False
+
+    def __post_init__(self) -> None:
+        more = (self.priority, self.from_, self.until, self.evicts)
+        if self.is_ != "soldOut" and more != (None, 0.0, float("inf"), False):
+            raise ValueError("priority, from, until and evicts are keys of soldOut")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """The offers of a subscription: its sizes by region and zone, and its quota of cores."""
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,18 +23,21 @@ WITHOUT_GPUS = {
     "Standard_ND128isr_NDR_GB200_v6",
     "Standard_ND128isr_GB300_v6",
 }
+# What nodes have as the label of their zone if their pool has no zones.
+NO_ZONE = "0"
 # The entry for a size that the script does not mention.
 UNSCRIPTED = SizeLine(size="*", is_="offered")
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A size in one location: its zones there, and its entry in the script."""
+    """A size in one location: its zones there, and its entries in the script."""
 
     size: Size
     location: str
     zones: tuple[str, ...]
     line: SizeLine = UNSCRIPTED
+    sold_out: tuple[SizeLine, ...] = ()
 
     @property
     def restricted_zones(self) -> tuple[str, ...]:
@@ -47,9 +51,16 @@ class Offer:
         """Returns whether the size is restricted for this subscription in the whole location."""
         return self.line.is_ == "restricted" and not self.line.zones
 
-    @property
-    def is_sold_out(self) -> bool:
-        return self.line.is_ == "soldOut"
+    def is_sold_out(self, zone: str, *, is_spot: bool, evicts: bool = False) -> bool:
+        """Returns whether a zone has no machines; `evicts`: also none of those in use stays."""
+        priority = "spot" if is_spot else "regular"
+        lines = [
+            line
+            for line in self.sold_out
+            if line.priority in (None, priority) and (line.evicts or not evicts)
+        ]
+        places = self.zones if zone == NO_ZONE and self.zones else (zone,)
+        return all(any(not line.zones or place in line.zones for line in lines) for place in places)
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,8 @@ class Offers:
 
     era: Era
     script: OfferScript
+    # How many seconds ago it was written.
+    age: float = 0.0
 
     @property
     def today(self) -> date:
@@ -85,9 +98,12 @@ class Offers:
         region = regions.regions().get(location)
         lines = at(self.script.sizes, location)
         for size in sizes:
-            line = next((line for line in lines if meets(line.size, size.name)), UNSCRIPTED)
+            own = [line for line in lines if meets(line.size, size.name)]
+            line = next((line for line in own if line.is_ != "soldOut"), UNSCRIPTED)
+            sold_out = itertools.takewhile(lambda line: line.is_ == "soldOut", own)
+            now = tuple(line for line in sold_out if line.from_ <= self.age < line.until)
             if region is not None and self._has(size) and line.is_ != "absent":
-                yield Offer(size, location, region.zones, line)
+                yield Offer(size, location, region.zones, line, now)
 
     def limit(self, name: str, location: str) -> int:
         """Returns the quota of a family, of all cores or of low-priority cores."""

@@ -35,6 +35,8 @@ class PoolState:
     pool: DesiredPool
     nodes: Sequence[Json]
     pods: Sequence[Json]
+    # It does not grow for a while, as Azure had no machines for it.
+    is_backed_off: bool = False
 
 
 class Autoscaler:
@@ -61,13 +63,17 @@ class Autoscaler:
             target -= len(staying & self.idle_nodes)
         # A node that was to go, and to which a pod has come, counts again.
         target = max(target, len(staying - self.idle_nodes))
-        return max(limits.least, min(limits.most, target))
+        least = min(limits.least, state.pool.count) if state.is_backed_off else limits.least
+        return max(least, min(limits.most, target))
 
     def _note_idle_nodes(self, state: PoolState, *, is_awaited: bool) -> None:
         now, names = time.monotonic(), _names(state.nodes)
         busy = {pod["spec"].get("nodeName") for pod in state.pods if keeps_node(pod)}
+        # A spot node that is taken back is gone long before it counts as idle.
         ready = [
-            each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)
+            each
+            for each in state.nodes
+            if nodes.is_ready(each) and not nodes.is_deleting(each) and not nodes.evicted_at(each)
         ]
         idle = set() if is_awaited else _names(ready) - busy
         for name in names - idle:
@@ -119,7 +125,9 @@ def _best(growing: Sequence[Growth], expander: str, priorities: str) -> Growth:
             return max(growing, key=lambda each: len(each.helped))
         case "priority":
             rank = _ranks(priorities)
-            return max(growing, key=lambda each: rank(f"aks-{each.state.pool.name}-"))
+            return max(
+                growing, key=lambda each: rank(nodes.group(each.state.cluster, each.state.pool))
+            )
     return random.choice(growing)  # noqa: S311 (no secret)
 
 
@@ -140,21 +148,13 @@ def _ranks(priorities: str) -> Callable[[str], int]:
 
 def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
     """Returns the growth of one pool; the pods `elsewhere` get their nodes from other pools."""
-    node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
-    size = find(state.pool.vm_size)
-    count = size.devices if size and size.is_nvidia else 0
-    node["status"]["allocatable"][GPU] = str(count)
-    complete = [
-        ready_node for ready_node in state.nodes if _is_complete(ready_node, has_gpus=count > 0)
-    ]
-    # The autoscaler takes a node of the pool as the template of the next one. An empty pool is
-    # judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
-    # with whole GPUs, and slices with a resource name of their own never make a pool grow.
-    whole = _allocatable(complete[0] if complete else node)
+    node, complete = template(state), _complete(state)
+    whole = _whole(state)
     # The scheduler may not have used a node yet that has just become ready.
     rooms = [_free_resources(ready_node, state.pods) for ready_node in complete]
     rooms += [whole] * (state.pool.count - len(complete))
-    most = state.pool.limits.most if state.pool.limits else len(rooms)
+    limits = None if state.is_backed_off else state.pool.limits
+    most = limits.most if limits else len(rooms)
     present, awaited, helped = len(rooms), set[str](), set[str]()
     for pod in state.pods:
         requests = _requests_of(pod) if is_unplaced(pod) and fits(pod, node) else None
@@ -175,6 +175,42 @@ def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
     return Growth(state, len(new), frozenset(awaited), frozenset(helped), waste)
 
 
+def template(state: PoolState) -> Json:
+    """Returns the node that an empty pool would get."""
+    node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
+    size = find(state.pool.vm_size)
+    count = size.devices if size and size.is_nvidia else 0
+    node["status"]["allocatable"][GPU] = str(count)
+    return node
+
+
+def has_nvidia_gpus(pool: DesiredPool) -> bool:
+    size = find(pool.vm_size)
+    return bool(size and size.is_nvidia and size.devices)
+
+
+def _complete(state: PoolState) -> list[Json]:
+    has_gpus = has_nvidia_gpus(state.pool)
+    return [each for each in state.nodes if is_complete(each, has_gpus=has_gpus)]
+
+
+def _whole(state: PoolState) -> Amounts:
+    """Returns what a new node offers.
+
+    The autoscaler takes a node of the pool as the template of the next one. An empty pool is
+    judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
+    with whole GPUs, and slices with a resource name of their own never make a pool grow.
+    """
+    return _allocatable(next(iter(_complete(state)), template(state)))
+
+
+def missing(pod: Json, state: PoolState) -> list[str]:
+    """Returns the resources of which a new node has too little for a pod."""
+    whole = _whole(state)
+    requests = _requests_of(pod) or {}
+    return [name for name, amount in requests.items() if whole.get(name, 0) < amount]
+
+
 def _part(amount: Decimal, whole: Decimal) -> Decimal:
     return amount / whole if whole else Decimal(0)
 
@@ -191,7 +227,7 @@ def is_unplaced(pod: Json) -> bool:
     return conditions(pod).get("PodScheduled", {}).get("reason") == "Unschedulable"
 
 
-def _is_complete(node: Json, *, has_gpus: bool) -> bool:
+def is_complete(node: Json, *, has_gpus: bool) -> bool:
     """Whether the autoscaler counts a node as ready: a GPU node needs `nvidia.com/gpu` for that."""
     if not nodes.is_ready(node) or nodes.is_deleting(node):
         return False
@@ -212,7 +248,9 @@ def _names(present: Iterable[Json]) -> set[str]:
 
 
 def _free_resources(node: Json, pods: Iterable[Json]) -> Amounts:
-    """Returns what is left of a node's allocatable resources."""
+    """Returns what is left of a node's allocatable resources; nothing if it takes no pods."""
+    if node["spec"].get("unschedulable"):
+        return {}
     left = _allocatable(node)
     for pod in pods:
         if pod["spec"].get("nodeName") == node["metadata"]["name"] and not _is_over(pod):

@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import math
 import time
 import traceback
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, TypeVar
+
+import yaml
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
 from kube_client.backoff import Backoff
@@ -26,15 +29,17 @@ from kube_client.mirror import Mirror
 from rehearsal.control_planes import (
     autoscaler,
     config_maps,
+    events,
     gpu_operator,
     gpus,
     kubelet,
     nodes,
     pool_plan,
     sample_job,
+    scale_ups,
     visible_gpus,
 )
-from rehearsal.control_planes.autoscaler import Autoscaler
+from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Clock, Life, Log, Run, now
 from rehearsal.control_planes.control_plane import ControlPlane
@@ -42,12 +47,14 @@ from rehearsal.control_planes.desired_state import (
     DesiredCluster,
     DesiredPool,
     Era,
+    Machines,
     Refusal,
 )
 from rehearsal.control_planes.device_plugin import Outcome, Plugins, refused_request
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.kwok_stages import SAMPLE, VECTOR_ADD
 from rehearsal.files import log_line
+from rehearsal.pace import SECONDS_PER_SECOND
 
 Json = dict[str, Any]
 
@@ -62,12 +69,20 @@ QUIET_SECONDS = 60.0
 SHORTEST_IDLE = 2.0
 # The shortest wait for a drain, at any time scale.
 SHORTEST_STANDSTILL = 45.0
+# How long before it is taken back a spot node gives notice: thirty seconds at least on Azure.
+NOTICE_SECONDS, SHORTEST_NOTICE = 30.0, 3.0
+# Longer than any message of the autoscaler's status.
+LONGEST_LINE = 10_000
 T = TypeVar("T")
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
 # By which the expander `priority` chooses.
 PRIORITIES = ("kube-system", "cluster-autoscaler-priority-expander")
+# The object of the autoscaler's events, and the sources of events.
+STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": scale_ups.STATUS}
+AUTOSCALER = {"component": "cluster-autoscaler"}
+NODE_PROBLEMS = {"component": "custom-scheduledevents-consolidated-condition-plugin-monitor"}
 
 
 @dataclass(frozen=True)
@@ -104,15 +119,14 @@ class Cluster:
         plane: ControlPlane,
         api: Client,
         desired: DesiredCluster,
-        resize: Callable[[str, int], None],
+        machines: Machines,
         era: Era,
         time_scale: float,
     ) -> None:
-        """`resize` is what the autoscaler decides: the new count of a pool, by its id."""
         self.plane = plane
         self._api = api
         self._desired = desired
-        self._resize = resize
+        self._machines = machines
         self._era = era
         self._time_scale = time_scale
         self._pause = max(SHORTEST_PAUSE, min(1.0, time_scale) * PAUSE_SECONDS)
@@ -127,6 +141,14 @@ class Cluster:
         self._clock = Clock()
         self._plugins = Plugins()
         self._autoscaler = Autoscaler(max(time_scale, SHORTEST_IDLE / autoscaler.IDLE_SECONDS))
+        self._back_offs = scale_ups.BackOffs(time_scale)
+        # What the autoscaler has told: its status, and the last message of each waiting pod by uid.
+        self._status: Json = {}
+        self._stamped: Json = {}
+        self._told: dict[str, str] = {}
+        # How long ahead a spot node gives notice, and the uids of those that are gone.
+        self._notice = max(SHORTEST_NOTICE, NOTICE_SECONDS * time_scale * SECONDS_PER_SECOND)
+        self._evicted: set[str] = set()
         self._pools: dict[str, DesiredPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
         # When it may be logged again, by what failed and how.
@@ -161,6 +183,7 @@ class Cluster:
                     await mirror.filled.wait()
                 while True:
                     self.changed.clear()
+                    await self._attempt(self._evict_nodes(self._desired))
                     await self._attempt(self._step(self._desired))
                     await pause(self.changed, self._pause)
         finally:
@@ -274,7 +297,7 @@ class Cluster:
             self.refused[pool.operation] = Refusal("NodesRefused", str(error))
 
     async def _keep_nodes(self, cluster: DesiredCluster, pool: DesiredPool) -> bool:
-        present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
+        present = self._nodes_of(pool)
         if pool.is_deleting and pool.operation in self.refused:
             return False
         if not pool.is_deleting:
@@ -435,6 +458,7 @@ class Cluster:
         uids = {pod["metadata"]["uid"] for pod in pods}
         self._obstacles = {key: why for key, why in self._obstacles.items() if key[0] in uids}
         self._kept = {uid: why for uid, why in self._kept.items() if uid in uids}
+        self._told = {uid: message for uid, message in self._told.items() if uid in uids}
 
     async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
         # Without its node, it is unknown what hardware its containers find.
@@ -516,21 +540,120 @@ class Cluster:
     # -- autoscaling
 
     async def _scale(self, cluster: DesiredCluster) -> None:
-        states = []
-        for pool in cluster.pools:
-            if pool.limits is None or pool.is_deleting or pool.operation or cluster.operation:
-                continue
-            present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
-            states.append(autoscaler.PoolState(cluster, pool, present, self._pods.objects))
+        failures = self._back_offs.failures()
+        states = [
+            PoolState(
+                cluster, pool, self._nodes_of(pool), self._pods.objects, pool.name in failures
+            )
+            for pool in cluster.pools
+            if pool.limits and not pool.is_deleting
+        ]
+        if not states:
+            return
+        await self._attempt(self._tell_status(states, failures))
+        free = [each for each in states if not (each.pool.operation or cluster.operation)]
         priorities = config_maps.data(PRIORITIES, config_maps.by_name(self._config_maps.objects))
-        growths = autoscaler.growths(states, cluster.expander, priorities.get("priorities", ""))
-        for state in states:
+        growths = autoscaler.growths(free, cluster.expander, priorities.get("priorities", ""))
+        for state in free:
             await self._attempt(self._scale_pool(state, growths[state.pool.name]))
+        if not any(growth.nodes for growth in growths.values()):
+            awaited = frozenset[str]().union(*(each.awaited for each in growths.values()))
+            for pod in filter(autoscaler.is_unplaced, self._pods.objects):
+                if pod["metadata"]["uid"] not in awaited and (why := scale_ups.why_not(pod, free)):
+                    message = f"pod didn't trigger scale-up: {why}"
+                    await self._attempt(self._tell(pod, "NotTriggerScaleUp", message))
 
-    async def _scale_pool(self, state: autoscaler.PoolState, growth: autoscaler.Growth) -> None:
-        count = self._autoscaler.count(state, growth)
-        if count != state.pool.count:
-            self._resize(state.pool.id, count)
+    async def _scale_pool(self, state: PoolState, growth: autoscaler.Growth) -> None:
+        pool, count = state.pool, self._autoscaler.count(state, growth)
+        if count == pool.count:
+            return
+        refusal = self._machines.resize(pool.id, count)
+        if count < pool.count:
+            return
+        if refusal:
+            self._back_offs.fail(pool.name, scale_ups.Failure.of(refusal))
+        else:
+            self._back_offs.succeed(pool.name)
+        group, most = nodes.group(state.cluster, pool), pool.limits.most if pool.limits else count
+        for told in scale_ups.told(group, pool.count, count, most, refusal):
+            await self._api.post(*events.event(STATUS, AUTOSCALER, **told))
+        if refusal is None or refusal.code in scale_ups.LATE:
+            change = f"[{{{group} {pool.count}->{count} (max: {most})}}]"
+            for pod in state.pods:
+                if pod["metadata"]["uid"] in growth.helped:
+                    await self._tell(pod, "TriggeredScaleUp", f"pod triggered scale-up: {change}")
+
+    async def _tell(self, pod: Json, reason: str, message: str) -> None:
+        """Makes an event of what the autoscaler says of a pod, unless it was the last."""
+        uid = pod["metadata"]["uid"]
+        if self._told.get(uid) != message:
+            self._told[uid] = message
+            about = events.of_pod(pod)
+            await self._api.post(*events.event(about, AUTOSCALER, reason, message, "Normal"))
+
+    async def _tell_status(
+        self, states: Sequence[PoolState], failures: Mapping[str, scale_ups.Failure]
+    ) -> None:
+        """Writes the autoscaler's status, when it has changed: on AKS every ten seconds."""
+        idle = self._autoscaler.idle_nodes
+        status = scale_ups.status(states, self.nodes.objects, failures, idle)
+        if status == self._status:
+            return
+        stamped = scale_ups.stamped(status, self._stamped, now())
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": STATUS["name"],
+                "annotations": {scale_ups.UPDATED: stamped["time"]},
+            },
+            "data": {"status": yaml.safe_dump(stamped, sort_keys=False, width=LONGEST_LINE)},
+        }
+        path = f"/api/v1/namespaces/{STATUS['namespace']}/configmaps/{STATUS['name']}"
+        await self._api.patch(path, body, APPLY, fieldManager="cluster-autoscaler", force="true")
+        self._status, self._stamped = status, stamped
+
+    # -- spot
+
+    async def _evict_nodes(self, cluster: DesiredCluster) -> None:
+        """Takes back spot nodes: gives notice, drains them, and ends them when it is time."""
+        pools = {pool.name: pool for pool in cluster.pools}
+        for node in self.nodes.objects:
+            pool = pools.get(nodes.pool_of(node) or "")
+            # What goes anyway is counted no more.
+            if (
+                pool
+                and not nodes.is_deleting(node)
+                and node["metadata"]["uid"] not in self._evicted
+            ):
+                await self._attempt(self._evict_node(node, pool))
+
+    async def _evict_node(self, node: Json, pool: DesiredPool) -> None:
+        at, moment = nodes.evicted_at(node), time.time()
+        if at is None:
+            if nodes.zone(node) in pool.evicted_zones:
+                await self._give_notice(node, math.ceil(moment + self._notice))
+            return
+        pods = self._pods_on(node)
+        if moment < at:
+            for pod in filter(autoscaler.keeps_node, pods):
+                await self._evict(pod)
+            return
+        await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
+        self._evicted.add(node["metadata"]["uid"])
+        self._machines.lose(pool.id)
+        for pod in pods:
+            await self._api.delete(_path(pod), gracePeriodSeconds="0")
+
+    async def _give_notice(self, node: Json, at: float) -> None:
+        notices = nodes.notices(at, now())
+        await self._patch_node(node, {"spec": {"unschedulable": True}})
+        await self._patch_status(node, {"conditions": notices})
+        for notice in notices:
+            kind, reason, said = (notice[key] for key in ("type", "reason", "message"))
+            message = f'Node condition {kind} is now: True, reason: {reason}, message: "{said}"'
+            about = events.of_node(node)
+            await self._api.post(*events.event(about, NODE_PROBLEMS, reason, message))
 
     # -- the API server
 
@@ -543,6 +666,14 @@ class Cluster:
     async def _patch_status(self, node: Json, patch: Json) -> None:
         path = f"{LIST_NODES}/{node['metadata']['name']}/status"
         self.nodes.put(await self._api.patch(path, {"status": patch}, STRATEGIC))
+
+    def _nodes_of(self, pool: DesiredPool) -> list[Json]:
+        """Returns the nodes of a pool, but those that Azure has taken back."""
+        return [
+            node
+            for node in self.nodes.objects
+            if nodes.pool_of(node) == pool.name and node["metadata"]["uid"] not in self._evicted
+        ]
 
     def _pods_on(self, node: Json) -> list[Json]:
         name = node["metadata"]["name"]

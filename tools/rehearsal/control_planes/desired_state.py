@@ -48,7 +48,10 @@ class DesiredPool:
     node_image: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[str, ...] = ()
-    zones: tuple[str, ...] = ()
+    # Those in which new nodes come; "0" stands for none.
+    zones: tuple[str, ...] = ("0",)
+    # Those whose spot nodes Azure takes back.
+    evicted_zones: frozenset[str] = frozenset()
     max_pods: int = 110
     disk_gib: int = 128
     is_spot: bool = False
@@ -114,10 +117,17 @@ class Refusal:
     message: str
 
 
-class Source(Protocol):
+class Machines(Protocol):
+    """What Azure does with the machines of pools, by their ids."""
+
+    def resize(self, pool_id: str, count: int) -> Refusal | None:
+        """Applies a decision of the autoscaler, or returns why there are no machines for it."""
+
+    def lose(self, pool_id: str) -> None:
+        """Takes note that Azure has taken a spot machine back, which lowers the pool's count."""
+
+
+class Source(Machines, Protocol):
     """The source of the desired state."""
 
     def clusters(self) -> list[DesiredCluster]: ...
-
-    def resize(self, pool_id: str, count: int) -> bool:
-        """Applies a decision of the autoscaler; returns False if quota does not allow it."""

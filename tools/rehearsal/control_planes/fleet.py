@@ -185,6 +185,17 @@ class Fleet:
         text = written(place.server, files, **names, embeds_files=True)
         return base64.b64encode(text.encode()).decode()
 
+    # -- what its clusters ask for: they see at once what becomes of it
+
+    def resize(self, pool_id: str, count: int) -> Refusal | None:
+        refusal = self._source.resize(pool_id, count)
+        self._try_look()
+        return refusal
+
+    def lose(self, pool_id: str) -> None:
+        self._source.lose(pool_id)
+        self._try_look()
+
     # -- start and stop
 
     async def start(self) -> None:
@@ -319,7 +330,7 @@ class Fleet:
         try:
             await plane.start(api)
             era, time_scale = self._settings.era, self._settings.time_scale
-            cluster = Cluster(plane, api, desired, self._resize, era, time_scale)
+            cluster = Cluster(plane, api, desired, self, era, time_scale)
             self._running[uid] = cluster
             # What is desired may have changed while it started.
             self._woken.set()
@@ -332,10 +343,6 @@ class Fleet:
             self._running.pop(uid, None)
             await api.close()
             await plane.stop()
-
-    def _resize(self, pool_id: str, count: int) -> None:
-        if self._source.resize(pool_id, count):
-            self.wake()
 
     def _folder(self, uid: str) -> Path:
         return self._settings.folder / uid

@@ -3,7 +3,6 @@
 import asyncio
 import datetime
 import ssl
-import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -11,7 +10,8 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from rehearsal.certificates import ADDRESS
-from rehearsal.control_planes.containers import Line, Log, now, this_moment
+from rehearsal.control_planes import events
+from rehearsal.control_planes.containers import Line, Log, this_moment
 from rehearsal.control_planes.control_plane import Place
 
 Json = dict[str, Any]
@@ -143,27 +143,7 @@ async def _not_there(request: web.Request) -> web.Response:
 
 def warning(about: Json, kind: str, reason: str, message: str) -> tuple[str, Json]:
     """Returns the path and body of a warning event about a node, or about a pod on one."""
-    metadata = about["metadata"]
-    name = metadata["name"]
-    # Events of nodes, which have no namespace, are in this one.
-    namespace = metadata.get("namespace", "default")
-    involved = {"apiVersion": "v1", "kind": kind, "name": name}
-    if kind == "Node":
-        # A kubelet uses its node's name as the uid.
-        host = involved["uid"] = name
-    else:
-        host = about["spec"]["nodeName"]
-        involved |= {"uid": metadata["uid"], "namespace": namespace}
-    return f"/api/v1/namespaces/{namespace}/events", {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{name}.{uuid.uuid4().hex[:16]}", "namespace": namespace},
-        "type": "Warning",
-        "reason": reason,
-        "message": message,
-        "involvedObject": involved,
-        "source": {"component": "kubelet", "host": host},
-        "firstTimestamp": now(),
-        "lastTimestamp": now(),
-        "count": 1,
-    }
+    is_node = kind == "Node"
+    involved = events.of_node(about) if is_node else events.of_pod(about)
+    host = involved["name"] if is_node else about["spec"]["nodeName"]
+    return events.event(involved, {"component": "kubelet", "host": host}, reason, message)

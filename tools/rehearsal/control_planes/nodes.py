@@ -4,8 +4,11 @@ import hashlib
 import ipaddress
 import json
 import re
+import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 
 from aks_catalogue import nodes as conventions
@@ -25,6 +28,10 @@ POOL_SETTINGS = "rehearsal.aks-gpu/given"
 SURGE = "rehearsal.aks-gpu/surge"
 # ...and that it is drained, and then removed.
 DELETING = "rehearsal.aks-gpu/going"
+# The condition of a spot node that Azure is about to take back. Its type, reason and message are
+# those of karpenter-provider-azure (pkg/controllers/nodeclaim/interruption); that of
+# VMEventScheduled was seen in a cluster in August 2026, 39 seconds ahead.
+PREEMPTION = "PreemptionScheduled"
 # The reasons of conditions that the script of faults sets and lifts.
 SCRIPTED, LIFTED = "ScriptedFault", "ScriptedFaultLifted"
 ALONE, AS_IDLE, WITH_ITS_POOL = "true", "as-idle", "with-its-pool"
@@ -35,6 +42,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 DISK_KIBIBYTES_PER_GIB = 1014735
 DISK_ALLOCATABLE = 0.9
 LONGEST_LABEL = 63
+ZONE = "topology.kubernetes.io/zone"
 OS_SKU = "kubernetes.azure.com/os-sku"
 
 
@@ -80,6 +88,11 @@ def index_of(node: Json, era: Era) -> int:
 def _stem(cluster: DesiredCluster, pool: DesiredPool) -> str:
     digits = int(hashlib.sha256(cluster.uid.encode()).hexdigest(), 16) % 10**8
     return f"aks-{pool.name}-{digits:08}"
+
+
+def group(cluster: DesiredCluster, pool: DesiredPool) -> str:
+    """Returns the scale set of a pool, which is a node group to the autoscaler."""
+    return f"{_stem(cluster, pool)}-vmss"
 
 
 def _suffix(index: int, era: Era) -> str:
@@ -159,7 +172,7 @@ def new_node(
 
 def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, str]:
     """Returns all labels but the host name: those of the pool, overridden by those of AKS."""
-    zone = f"{cluster.location}-{pool.zones[index % len(pool.zones)]}" if pool.zones else "0"
+    zone = pool.zones[index % len(pool.zones)]
     system = _system(pool)
     labels = {
         **pool.labels,
@@ -179,7 +192,7 @@ def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, 
         "node-role.kubernetes.io/agent": "",
         "node.kubernetes.io/instance-type": pool.vm_size,
         "topology.kubernetes.io/region": cluster.location,
-        "topology.kubernetes.io/zone": zone,
+        ZONE: zone if zone == "0" else f"{cluster.location}-{zone}",
     }
     size = find(pool.vm_size)
     if size and size.is_nvidia:
@@ -291,6 +304,32 @@ def fault_patch(node: Json, faults: Iterable[NodeFault], moment: str) -> Json | 
 
     changes = [each for each in (*scripted.values(), *lifted.values()) if not is_there(each)]
     return {"conditions": changes} if changes else None
+
+
+def zone(node: Json) -> str:
+    """Returns the number of a node's zone; "0" if its pool has no zones."""
+    label: str = node["metadata"]["labels"].get(ZONE, "0")
+    return label.rpartition("-")[2]
+
+
+def notices(at: float, moment: str) -> list[Json]:
+    """Returns the conditions by which AKS's node problem detector tells when a node is evicted."""
+    when = format_datetime(datetime.fromtimestamp(at, UTC), usegmt=True)
+    identity = str(uuid.uuid4()).upper()
+    said = f"Preempt Scheduled: {when}. {{}}For more information, see {{}} EventId: {identity}"
+    eviction = said.format("", "https://aka.ms/aks-spot-eviction.")
+    event = said.format("DurationInSeconds: -1. ", "https://aka.ms/aks/scheduledevents")
+    return [
+        new_condition(PREEMPTION, "SpotEvictionIncoming", eviction, moment, holds=True),
+        new_condition("VMEventScheduled", "VMEventScheduled", event, moment, holds=True),
+    ]
+
+
+def evicted_at(node: Json) -> float | None:
+    """Returns when Azure takes a spot node back; None if there is no notice."""
+    message = conditions_of(node).get(PREEMPTION, {}).get("message", "")
+    when = re.match(r"Preempt Scheduled: (.+ GMT)\.", message)
+    return parsedate_to_datetime(when[1]).timestamp() if when else None
 
 
 def pool_of(node: Json) -> str | None:

@@ -207,11 +207,10 @@ def test_a_sold_out_size_fails_in_the_operation(shop: Any, place: str) -> None:
         with pytest.raises(HttpResponseError) as failed:
             by_sdk(shop, place, name, count=3)
         assert failed.value.error
-        assert failed.value.error.code == "SkuNotAvailable"
+        assert failed.value.error.code == "AllocationFailed"
         assert failed.value.message
         assert (
-            f"'Following SKUs have failed for Capacity Restrictions: {T4}' is currently not "
-            "available in location 'swedencentral'." in failed.value.message
+            "sufficient capacity for the requested VM size in this region" in failed.value.message
         )
         assert settled(shop, place, name) == "Failed"
     # What was there before is there still, and nothing else.
@@ -223,3 +222,38 @@ def test_a_sold_out_size_fails_in_the_operation(shop: Any, place: str) -> None:
     assert used(shop, T4_FAMILY) == 24
     for name in ("gpu", "more"):
         remove(shop, place, name)
+
+
+SPOT: dict[str, Any] = {"scaleSetPriority": "Spot"}
+SKU = f"'Following SKUs have failed for Capacity Restrictions: {T4}' is currently not available in"
+ZONE = "sufficient capacity for the requested VM size in this zone"
+
+
+@pytest.mark.parametrize(
+    ("line", "pool", "code", "words"),
+    [
+        ({"priority": "spot"}, SPOT, "SkuNotAvailable", SKU),
+        ({"zones": ["1", "2"]}, {"availabilityZones": ["1"]}, "ZonalAllocationFailed", ZONE),
+        ({"zones": ["1", "2"]}, {"availabilityZones": ["2", "1"]}, "ZonalAllocationFailed", ZONE),
+        # Machines of the other priority, of a zone that is open, and of a later time are there.
+        ({"priority": "spot"}, {}, None, ""),
+        ({"priority": "regular"}, SPOT, None, ""),
+        ({"zones": ["1", "2"]}, {"availabilityZones": ["1", "3"]}, None, ""),
+        ({"zones": ["1", "2"]}, {}, None, ""),
+        ({"from": 3600}, {}, None, ""),
+    ],
+)
+def test_a_size_is_sold_out_by_priority_zone_and_time(
+    shop: Any, place: str, line: dict[str, Any], pool: dict[str, Any], code: str | None, words: str
+) -> None:
+    """A sold-out size was so for spot and others, in all zones, with one error for all."""
+    shop.cloud.offer({"sizes": [{"size": T4, "is": "soldOut", **line}]})
+    if code is None:
+        assert by_sdk(shop, place, "part", count=1, **pool).properties.count == 1
+    else:
+        with pytest.raises(HttpResponseError) as failed:
+            by_sdk(shop, place, "part", count=1, **pool)
+        assert failed.value.error
+        assert failed.value.error.code == code
+        assert words in str(failed.value.message)
+    remove(shop, place, "part")

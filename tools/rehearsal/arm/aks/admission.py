@@ -10,13 +10,14 @@ from datetime import date
 from aks_catalogue import headers, images, retirement, sizes
 from rehearsal.arm import errors
 from rehearsal.arm.aks import versions
+from rehearsal.arm.compute import capacity
 from rehearsal.arm.compute.quota import Account, surge
 from rehearsal.arm.compute.usages import ALLOCATED
-from rehearsal.arm.offers import Offer, Offers, known_sizes
+from rehearsal.arm.offers import NO_ZONE, Offer, Offers, known_sizes
 from rehearsal.arm.request import Json, Request
 from rehearsal.arm.resources import stored
 from rehearsal.arm.state import Resource, Store
-from rehearsal.control_planes.desired_state import Era
+from rehearsal.control_planes.desired_state import Era, Refusal
 
 # The sizes that AKS was seen to choose since May 2025, for System and User pools; before, it chose
 # one size. Their order is not on record.
@@ -49,14 +50,12 @@ def admit(
         _require_subnets(request, pool)
         _version(request, cluster, pool, version)
         before = account.nodes(pool)
-        offer = offers.find(str(pool.properties["vmSize"]), pool.location)
         if before is None:
-            offer = _usable(request, pool, offer)
-            _zones(pool, offer)
+            _zones(pool, _usable(request, pool, capacity.offer(offers, pool)))
         growth = max(0, pool.properties["count"] - (before or 0))
         missed = account.reserve(pool, growth + surge(pool, version))
-        if missed is None and growth and offer is not None and offer.is_sold_out:
-            missed = _sold_out(offer)
+        if missed is None and growth:
+            missed = capacity.lacking(request.store, offers, pool, pool.properties["count"])
         pool.body.pop(ALLOCATED, None)
         if missed is not None:
             pool.body[ALLOCATED] = before or 0
@@ -93,7 +92,7 @@ def choose_size(request: Request, location: str) -> str:
         offer = request.offers.find(name, location)
         if (
             offer
-            and not (offer.is_restricted or offer.is_sold_out)
+            and not (offer.is_restricted or offer.is_sold_out(NO_ZONE, is_spot=False))
             and account.has_room_for(offer.size)
         ):
             return name
@@ -101,17 +100,17 @@ def choose_size(request: Request, location: str) -> str:
     raise errors.ArmError(errors.MISSING_PARAMETER, parameter, parameter=parameter)
 
 
-def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
-    """Returns whether quota and capacity allow the autoscaler's new count."""
+def lacking(store: Store, offers: Offers, pool: Resource, count: int) -> Refusal | None:
+    """Returns why there are no machines for the autoscaler's new count; None if there are."""
     account = Account(store, offers, pool.location)
     growth = count - (account.nodes(pool) or 0)
-    offer = offers.find(str(pool.properties["vmSize"]), pool.location)
-    if growth > 0 and offer is not None and offer.is_sold_out:
-        return False
     try:
-        return account.reserve(pool, growth) is None
-    except errors.ArmError:
-        return False
+        missed = account.reserve(pool, growth)
+    except errors.ArmError as refused:
+        return Refusal("OperationNotAllowed", refused.message)
+    if missed is None and growth > 0:
+        missed = capacity.lacking(store, offers, pool, count)
+    return Refusal(**missed["details"][0]) if missed else None
 
 
 def _version(request: Request, cluster: Resource, pool: Resource, before: str | None) -> None:
@@ -155,16 +154,6 @@ def _zones(pool: Resource, offer: Offer) -> None:
             location=pool.location,
             supported=",".join(usable),
         )
-
-
-def _sold_out(offer: Offer) -> Json:
-    message = (
-        "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: "
-        f"{offer.size.name}' is currently not available in location '{offer.location}'. Please try "
-        "another size or deploy to a different location or different zone. See "
-        "https://aka.ms/azureskunotavailable for details."
-    )
-    return errors.of_compute("SkuNotAvailable", "SkuNotAvailable", message)
 
 
 def asks_for_specialized_image(sent: Mapping[str, str]) -> bool:

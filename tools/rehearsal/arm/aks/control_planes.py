@@ -10,6 +10,7 @@ from aks_catalogue.nodes import has_managed_gpus
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, pools, sign_in, unplayed
 from rehearsal.arm.aks.places import CLUSTER_TYPE, pools_of
+from rehearsal.arm.compute import capacity
 from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.operations import ABORTS, Kind
@@ -48,19 +49,28 @@ class StoreSource:
             for cluster in self._store.of_type(CLUSTER_TYPE)
         ]
 
-    def resize(self, pool_id: str, count: int) -> bool:
+    def resize(self, pool_id: str, count: int) -> Refusal | None:
         pool = self._store.find(pool_id)
-        if pool is None or not admission.has_room(self._store, self._offers(), pool, count):
-            return False
+        if pool is None:
+            return None
+        if lacking := admission.lacking(self._store, self._offers(), pool, count):
+            return lacking
         pool.properties["count"] = count
         pool.body.pop(ALLOCATED, None)
         self._store.keep(pool)
-        return True
+        return None
+
+    def lose(self, pool_id: str) -> None:
+        if pool := self._store.find(pool_id):
+            count = pool.body.pop(ALLOCATED, pool.properties["count"])
+            pool.properties["count"] = max(0, count - 1)
+            self._store.keep(pool)
 
     def _cluster(self, cluster: Resource, *, is_deleting: bool) -> DesiredCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
         network = cluster.properties["networkProfile"]
-        desired = {pool.name: self._desired(pool) for pool in pools_of(self._store, cluster)}
+        inside, offers = pools_of(self._store, cluster), self._offers()
+        desired = {pool.name: self._desired(pool, offers) for pool in inside}
         return DesiredCluster(
             uid=_uid(cluster),
             name=cluster.name,
@@ -81,10 +91,10 @@ class StoreSource:
             node_faults=self._node_faults(),
         )
 
-    def _desired(self, pool: Resource) -> DesiredPool | None:
+    def _desired(self, pool: Resource, offers: Offers) -> DesiredPool | None:
         """Returns the desired state of a pool; None if its stored state is unreadable."""
         try:
-            return _pool(pool)
+            return _pool(pool, offers)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if pool.state == "Deleting":
                 return DesiredPool(
@@ -103,7 +113,7 @@ class StoreSource:
             return None
 
 
-def _pool(pool: Resource) -> DesiredPool:
+def _pool(pool: Resource, offers: Offers) -> DesiredPool:
     properties = pool.properties
     gpu, upgrade = properties.get("gpuProfile") or {}, properties.get("upgradeSettings") or {}
     is_specialized = pool.body.get("image") == pools.SPECIALIZED
@@ -123,10 +133,11 @@ def _pool(pool: Resource) -> DesiredPool:
         node_image=properties.get("nodeImageVersion", ""),
         labels=properties.get("nodeLabels") or {},
         taints=tuple(properties.get("nodeTaints") or ()),
-        zones=tuple(map(str, properties.get("availabilityZones") or ())),
+        zones=capacity.open_zones(offers, pool) or capacity.zones(pool),
+        evicted_zones=capacity.evicted_zones(offers, pool),
         max_pods=properties["maxPods"],
         disk_gib=properties["osDiskSizeGB"],
-        is_spot=properties.get("scaleSetPriority") == "Spot",
+        is_spot=capacity.is_spot(pool),
         limits=limits,
         surge=str(upgrade.get("maxSurge") or ""),
         unavailable=str(upgrade.get("maxUnavailable") or "0"),

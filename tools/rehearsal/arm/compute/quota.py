@@ -6,6 +6,7 @@ from aks_catalogue.nodes import surge_nodes
 from aks_catalogue.sizes import Size
 from rehearsal.arm import errors
 from rehearsal.arm.compute import usages
+from rehearsal.arm.compute.capacity import is_spot
 from rehearsal.arm.offers import Offers, known_sizes
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource, Store
@@ -40,7 +41,7 @@ class Account:
         size = known_sizes().get(str(pool.properties["vmSize"]).lower())
         if nodes <= 0 or size is None:
             return None
-        for name in usages.quotas_of(size, is_spot=_is_spot(pool)):
+        for name in usages.quotas_of(size, is_spot=is_spot(pool)):
             self._requested[name] += nodes * size.vcpus
             limit, used = self._offers.limit(name, self._location), self._usage.cores[name]
             requested, left = self._requested[name], max(0, limit - used)
@@ -71,8 +72,4 @@ def surge(pool: Resource, version: str | None) -> int:
         return 0
     settings = has.get("upgradeSettings") or {}
     limits = (str(settings.get(name) or "") for name in ("maxSurge", "maxUnavailable"))
-    return surge_nodes(has["count"], *limits, is_spot=_is_spot(pool)) or 0
-
-
-def _is_spot(pool: Resource) -> bool:
-    return bool(pool.properties.get("scaleSetPriority") == "Spot")
+    return surge_nodes(has["count"], *limits, is_spot=is_spot(pool)) or 0

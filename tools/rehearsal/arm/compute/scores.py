@@ -14,7 +14,7 @@ from aks_catalogue import regions
 from aks_catalogue.regions import plain
 from rehearsal.arm import errors
 from rehearsal.arm.compute import usages
-from rehearsal.arm.offers import Offer, known_sizes
+from rehearsal.arm.offers import NO_ZONE, Offer, known_sizes
 from rehearsal.arm.request import Answer, Json, Request, Route
 
 
@@ -64,7 +64,7 @@ def _score(request: Request, name: str, place: str, zone: str, count: int) -> Js
 def _word(offer: Offer | None, zone: str) -> str:
     if offer is None or offer.is_restricted or zone in offer.restricted_zones:
         return "RestrictedSkuNotAvailable"
-    return "Low" if offer.is_sold_out else "High"
+    return "Low" if offer.is_sold_out(zone or NO_ZONE, is_spot=True) else "High"
 
 
 PATH = "/providers/Microsoft.Compute/locations/{location}/placementScores/spot/generate"
