@@ -243,10 +243,10 @@ def test_a_waiting_pod_hears_the_reasons_of_all_pools() -> None:
 
 def test_a_condition_keeps_the_time_since_when_it_is_so() -> None:
     states = [PoolState(Ladder([]).desired, rung(0), [], [])]
-    first = scale_ups.stamped(scale_ups.status(states, [], {}, ()), {}, "1")
+    first = scale_ups.stamped(scale_ups.status(states, {}), {}, "1")
     assert scale_ups.written("2026-11-28T15:00:00Z") == "2026-11-28 15:00:00 +0000 UTC"
     failure = scale_ups.Failure("cloudProviderError", "none")
-    off = scale_ups.status(states, [], {"rung0": failure}, ())
+    off = scale_ups.status(states, {"rung0": failure})
     [group] = scale_ups.stamped(off, first, "2")["nodeGroups"]
     assert group["scaleUp"] == {
         "status": "Backoff",
@@ -256,4 +256,3 @@ def test_a_condition_keeps_the_time_since_when_it_is_so() -> None:
     }
     assert group["health"]["lastTransitionTime"] == "1"
     assert group["health"]["cloudProviderTarget"] == 0
-    assert group["scaleDown"]["status"] == "NoCandidates"

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from aks_catalogue import capacity
 from aks_catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
 from kube_client.backoff import Backoff
 from kube_client.client import (
@@ -78,7 +79,7 @@ LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
 # By which the expander `priority` chooses.
-PRIORITIES = ("kube-system", "cluster-autoscaler-priority-expander")
+PRIORITIES = (capacity.NAMESPACE, capacity.CONFIG_MAP)
 # The object of the autoscaler's events, and the sources of events.
 STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": scale_ups.STATUS}
 AUTOSCALER = {"component": "cluster-autoscaler"}
@@ -553,7 +554,7 @@ class Cluster:
         await self._attempt(self._tell_status(states, failures))
         free = [each for each in states if not (each.pool.operation or cluster.operation)]
         priorities = config_maps.data(PRIORITIES, config_maps.by_name(self._config_maps.objects))
-        growths = autoscaler.growths(free, cluster.expander, priorities.get("priorities", ""))
+        growths = autoscaler.growths(free, cluster.expander, priorities.get(capacity.KEY, ""))
         for state in free:
             await self._attempt(self._scale_pool(state, growths[state.pool.name]))
         if not any(growth.nodes for growth in growths.values()):
@@ -595,8 +596,7 @@ class Cluster:
         self, states: Sequence[PoolState], failures: Mapping[str, scale_ups.Failure]
     ) -> None:
         """Writes the autoscaler's status, when it has changed: on AKS every ten seconds."""
-        idle = self._autoscaler.idle_nodes
-        status = scale_ups.status(states, self.nodes.objects, failures, idle)
+        status = scale_ups.status(states, failures)
         if status == self._status:
             return
         stamped = scale_ups.stamped(status, self._stamped, now())

@@ -12,7 +12,7 @@ Here it stays. How a refusal of Azure's is written inside `errorMessage` is not 
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,29 +129,16 @@ def _reasons(pod: Json, state: PoolState) -> list[str]:
     return [f"Insufficient {name}" for name in missing(pod, state)]
 
 
-def status(
-    states: Sequence[PoolState],
-    present: Sequence[Json],
-    failures: Mapping[str, Failure],
-    idle: Collection[str],
-) -> Json:
-    """Returns the autoscaler's status without times; `present` are all nodes of the cluster."""
-    groups = [_group(state, failures.get(state.pool.name), idle) for state in states]
-    is_growing = any(group["scaleUp"]["status"] == "InProgress" for group in groups)
-    candidates = sum(group["scaleDown"].get("candidates", 0) for group in groups)
-    ready = [node for node in present if nodes.is_ready(node) and not nodes.is_deleting(node)]
-    return {
-        "autoscalerStatus": "Running",
-        "clusterWide": {
-            "health": {"status": "Healthy", "nodeCounts": _counts(present, ready)},
-            "scaleUp": {"status": "InProgress" if is_growing else "NoActivity"},
-            "scaleDown": _scale_down(candidates),
-        },
-        "nodeGroups": groups,
-    }
+def status(states: Sequence[PoolState], failures: Mapping[str, Failure]) -> Json:
+    """Returns the autoscaler's status without times: the health and growth of each pool.
+
+    Upstream's has the whole cluster and the nodes that may go, too.
+    """
+    groups = [_group(state, failures.get(state.pool.name)) for state in states]
+    return {"autoscalerStatus": "Running", "nodeGroups": groups}
 
 
-def _group(state: PoolState, failure: Failure | None, idle: Collection[str]) -> Json:
+def _group(state: PoolState, failure: Failure | None) -> Json:
     pool, limits = state.pool, state.pool.limits
     has_gpus = has_nvidia_gpus(pool)
     ready = [node for node in state.nodes if is_complete(node, has_gpus=has_gpus)]
@@ -171,14 +158,7 @@ def _group(state: PoolState, failure: Failure | None, idle: Collection[str]) -> 
             "maxSize": limits.most if limits else 0,
         },
         "scaleUp": scale_up,
-        "scaleDown": _scale_down(sum(node["metadata"]["name"] in idle for node in state.nodes)),
     }
-
-
-def _scale_down(candidates: int) -> Json:
-    if not candidates:
-        return {"status": "NoCandidates"}
-    return {"status": "CandidatesPresent", "candidates": candidates}
 
 
 def _counts(present: Sequence[Json], ready: Sequence[Json]) -> Json:
@@ -189,10 +169,7 @@ def _counts(present: Sequence[Json], ready: Sequence[Json]) -> Json:
             "ready": len(ready),
             "notStarted": len(present) - len(ready) - going,
             **({"beingDeleted": going} if going else {}),
-            "unready": {"total": 0, "resourceUnready": 0},
         },
-        "longUnregistered": 0,
-        "unregistered": 0,
     }
 
 
@@ -203,9 +180,8 @@ def stamped(now: Json, before: Json, moment: str) -> Json:
     def with_times(conditions: Json, former: Json) -> Json:
         return {key: _with_time(each, former.get(key), moment) for key, each in conditions.items()}
 
-    wide = with_times(now["clusterWide"], before.get("clusterWide", {}))
     groups = [with_times(group, old.get(group["name"], {})) for group in now["nodeGroups"]]
-    return {"time": written(moment), **now, "clusterWide": wide, "nodeGroups": groups}
+    return {"time": written(moment), **now, "nodeGroups": groups}
 
 
 def written(moment: str) -> str:

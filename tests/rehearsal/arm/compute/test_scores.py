@@ -41,6 +41,19 @@ def test_what_is_sold_out_has_a_low_score(shop: Any) -> None:
     assert scores(shop, T4, A100) == {(T4, ""): ("High", True), (A100, ""): ("Low", True)}
 
 
+def test_what_is_sold_out_in_a_zone_has_a_low_score_there(shop: Any) -> None:
+    lines: list[dict[str, Any]] = [
+        {"size": T4, "is": "soldOut", "zones": ["2"], "priority": "spot"},
+        {"size": A100, "is": "soldOut", "priority": "regular"},
+    ]
+    shop.cloud.offer({"sizes": lines})
+    words = {key: word for key, (word, _) in scores(shop, T4, A100, availabilityZones=True).items()}
+    assert words == {(size, zone): "High" for size in (T4, A100) for zone in "123"} | {
+        (T4, "2"): "Low"
+    }
+    assert scores(shop, T4)[T4, ""][0] == "High"
+
+
 def test_what_is_restricted_says_so(shop: Any) -> None:
     lines = [
         {"size": A100, "is": "absent"},
