@@ -183,43 +183,39 @@ def arguments(pool: GpuPool) -> GpuNodePoolArgs:
     )
 
 
-def options(pool: GpuPool) -> pulumi.ResourceOptions:
-    return pulumi.ResourceOptions.merge(
-        after_the_feature(pool.gpu_stack), pulumi.ResourceOptions(protect=pool.protect)
-    )
+def options(pool: GpuPool, before: pulumi.Input[str] | None) -> pulumi.ResourceOptions:
+    """Options of a pool, which stays when it comes from another parent."""
+    own = pulumi.ResourceOptions(protect=pool.protect, aliases=[pulumi.Alias(parent=before)])
+    return pulumi.ResourceOptions.merge(after_the_feature(pool.gpu_stack), own)
 
 
-gpu_pools = {
-    pool.name: GpuNodePool(pool.name, arguments(pool), options(pool)) for pool in stack.gpu_pools
-}
-
-
-def as_rung(
-    made: pulumi.ResourceTransformationArgs,
-) -> pulumi.ResourceTransformationResult | None:
-    """Gives a rung the options of its pool; a pool of gpuPools that becomes a rung stays."""
-    rung = rungs.get(made.name) if isinstance(made.resource, GpuNodePool) else None
-    if rung is None:
+def as_rung(made: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    """Gives the rungs of a capacity the options of their pools."""
+    if not isinstance(made.resource, GpuNodePool):
         return None
-    before = pulumi.Alias(name=rung.name, parent=pulumi.ROOT_STACK_RESOURCE)
-    own = pulumi.ResourceOptions.merge(options(rung), pulumi.ResourceOptions(aliases=[before]))
+    own = options(rungs[made.name], pulumi.ROOT_STACK_RESOURCE)
     return pulumi.ResourceTransformationResult(
         made.props, pulumi.ResourceOptions.merge(made.opts, own)
     )
 
 
-rungs = {f"{each.name}-{rung.name}": rung for each in stack.gpu_capacity for rung in each.rungs}
+# A pool of gpuPools can become a rung, and a rung a pool of gpuPools.
+of_any_capacity = pulumi.create_urn("any", "aks-gpu:components:GpuCapacity")
+gpu_pools = {
+    pool.name: GpuNodePool(pool.name, arguments(pool), options(pool, of_any_capacity))
+    for pool in stack.gpu_pools
+}
+rungs = {rung.name: rung for each in stack.gpu_capacity for rung in each.rungs}
 capacities = {
     each.name: GpuCapacity(
         each.name,
-        each.as_args(GpuCapacityArgs, rungs=[arguments(rung) for rung in each.rungs]),
+        each.as_args(GpuCapacityArgs, rungs=[arguments(rung) for rung in each.rungs], prefix=""),
         pulumi.ResourceOptions(transformations=[as_rung]),
     )
     for each in stack.gpu_capacity
 }
-for each in stack.gpu_capacity:
-    made = capacities[each.name].pools
-    gpu_pools |= {rung.name: pool for rung, pool in zip(each.rungs, made, strict=True)}
+of_capacities = (pool for each in capacities.values() for pool in each.pools)
+gpu_pools |= dict(zip(rungs, of_capacities, strict=True))
 
 if stack.uses_kubernetes:
     add_workloads(stack, cluster, list(gpu_pools.values()), list(capacities.values()))

@@ -1,6 +1,10 @@
 """Capacity: pools of which the cluster autoscaler takes the first that Azure has machines for."""
 
 from collections.abc import Sequence
+from datetime import date
+
+# When the facts about the autoscaler were true.
+AS_OF = date(2026, 11, 28)
 
 # What the nodes of all its pools have, so that one pod fits each of them, and no other pod does.
 LABEL = "aks-gpu/capacity"

@@ -20,7 +20,21 @@ def check_rungs(rungs: Sequence[Any], capacity: Values) -> str | list[Mistake] |
     """Judges the rungs: arguments of pools, or sections of a stack file."""
     if not rungs:
         return "needs at least one rung, a pool"
-    return [*_unscaled(rungs), *_too_small(rungs, capacity), *_others(rungs)]
+    return [
+        *_twice(rungs),
+        *_unscaled(rungs),
+        *_too_small(rungs, capacity),
+        *_others(rungs),
+    ]
+
+
+def _twice(rungs: Sequence[Any]) -> Iterator[Mistake]:
+    # The names of a stack file's pools are judged beside those of all others.
+    names = [getattr(rung, "pool_name", None) for rung in rungs]
+    for number, name in enumerate(names):
+        if isinstance(name, str) and (others := names.count(name)) > 1:
+            reason = f"{others} rungs are named {name!r}: give each its own name"
+            yield Mistake(f"[{number}].poolName", reason)
 
 
 def _unscaled(rungs: Sequence[Any]) -> Iterator[Mistake]:

@@ -29,6 +29,10 @@ class GpuCapacityArgs:
     vm_size: str | None = None
     """The VM size that the pods are made for: no rung may have fewer GPUs, or less memory on each.
     Default: that of the first rung."""
+    prefix: str | None = None
+    """What the names of the rungs in Pulumi begin with; the rest is the name of the pool. With `""`
+    another name of the component changes none of them, and the names of the pools have to differ in
+    the whole program. Default: the component's name and `-`."""
 
 
 class GpuCapacity(pulumi.ComponentResource):
@@ -58,10 +62,10 @@ class GpuCapacity(pulumi.ComponentResource):
     ) -> None:
         check(name, args)
         super().__init__("aks-gpu:components:GpuCapacity", name, None, opts)
-        own = args.capacity_name
+        own, prefix = args.capacity_name, f"{name}-" if args.prefix is None else args.prefix
         self.pools = [
             GpuNodePool(
-                f"{name}-{rung.pool_name if isinstance(rung.pool_name, str) else number}",
+                f"{prefix}{rung.pool_name if isinstance(rung.pool_name, str) else number}",
                 replace(
                     rung,
                     labels=made(_labels, own, rung.labels),

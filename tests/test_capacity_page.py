@@ -40,7 +40,6 @@ def test_the_example_is_drawn_in_order() -> None:
     assert picture().index("2. regular") < picture().index("3. larger")
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="there is no page yet")
 def test_the_page_has_the_picture() -> None:
     assert f"```mermaid\n{picture()}\n```" in PAGE.read_text()
 

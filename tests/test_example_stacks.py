@@ -25,12 +25,16 @@ class Example:
 
     stack: str
     offers: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    # The most nodes that each of these pools can have.
+    nodes: int = 1
     # Whether a pod that asks for no GPU sees none.
     is_isolated: bool = False
 
 
 EXAMPLES = [
-    Example(stack="capacity", offers=dict.fromkeys(("spot", "regular", "larger"), (GPU, 1))),
+    Example(
+        stack="capacity", offers=dict.fromkeys(("spot", "regular", "larger"), (GPU, 1)), nodes=2
+    ),
     Example(stack="company", offers={"gpu": (GPU, 1)}),
     Example(stack="device-plugin", offers={"gpu": (GPU, 1)}),
     Example(stack="isolated", offers={"gpu": (GPU, 1)}, is_isolated=True),
@@ -73,14 +77,14 @@ def test_an_example_is_rehearsed_and_runs_as_many_gpu_pods_as_it_promises(
     requests = {name: (pool["resourceName"], pool["gpusPerNode"]) for name, pool in outputs.items()}
     assert requests == example.offers
     for name, (resource, number) in example.offers.items():
-        run_pods(bench, name, outputs[name]["pod"], resource, number)
+        run_pods(bench, name, outputs[name]["pod"], resource, number * example.nodes)
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def run_pods(
     bench: ClusterBench, pool: str, snippet: dict[str, Any], resource: str, number: int
 ) -> None:
-    """Starts one pod more than a node has room for: the snippet's, but they do not end."""
+    """Starts one pod more than the pool has room for: the snippet's, but they do not end."""
     (container,) = snippet["spec"]["containers"]
     for index in range(number + 1):
         pod = {

@@ -23,6 +23,7 @@ LOGIC = {
     "shapes": "how values of odd shapes are read",
     "today": "the day itself",
     "rotation": "names and labels of this project",
+    "valid_capacity": "rules over the tables",
     "valid": "how rules are applied",
     "valid_clusters": "rules over the tables",
     "valid_pools": "rules over the tables",

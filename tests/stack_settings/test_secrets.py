@@ -23,6 +23,10 @@ KEPT_VALUES: dict[str, tuple[Any, set[str]]] = {
     "pools[].labels": ({"team": "hunter2"}, {"hunter2"}),
     "pools[].taints": (["a=b:NoSchedule"], {"a=b:NoSchedule"}),
     "systemPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
+    "gpuCapacity[].rungs[].customHeaders": ({"X-Team": "hunter2"}, {"hunter2"}),
+    "gpuCapacity[].rungs[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
+    "gpuCapacity[].rungs[].labels": ({"team": "hunter2"}, {"hunter2"}),
+    "gpuCapacity[].rungs[].taints": (["a=b:NoSchedule"], {"a=b:NoSchedule"}),
     "gpuPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "systemPool.extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "devicePlugin.image": ("registry/plugin:1", {"registry/plugin:1"}),
@@ -71,6 +75,14 @@ def configuration(path: str, value: Any) -> dict[str, str]:
         settings[key] = value
     elif key == "gpuPools":
         settings[key] = [POOL | {inner[0]: value}]
+    elif key == "gpuCapacity":
+        rung = {**POOL, "name": "rung", "maxCount": 2}
+        capacity = {"name": "c", "rungs": [rung]}
+        if inner[0] == "rungs" and inner[1:]:
+            capacity["rungs"] = [rung | {inner[1]: value}]
+        else:
+            capacity[inner[0]] = value
+        settings[key] = [capacity]
     elif key in of_others:
         settings[key] = [of_others[key] | {inner[0]: value}]
     else:

@@ -69,6 +69,7 @@ def test_the_advice_about_quota_names_limit_family_and_scope(place: Place) -> No
         "usedByThisStack": 0,
         "needed": 24,
         "limitNeeded": 24,
+        "limitNeededFirst": 16,
     }
 
 

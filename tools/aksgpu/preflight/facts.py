@@ -90,6 +90,8 @@ class ExistingCluster:
     pools: Mapping[str, ExistingPool]
     has_system_identity: bool = False
     has_long_term_support: bool = False
+    # Of the cluster autoscaler; empty for AKS's default.
+    expander: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +122,8 @@ class Facts:
     reservation_groups: Mapping[str, ReservationGroup | Unanswered | None] = field(
         default_factory=dict
     )
+    # Of spot machines, by plain size and zone; the zone is empty for the region.
+    scores: Mapping[tuple[str, str], str] | Unanswered = field(default_factory=dict)
     # The ids of the resources in the stack's state; None if the state cannot be read. Reading it
     # takes an engine, so it is read only if a name is taken.
     owned: frozenset[str] | None = frozenset()
@@ -210,6 +214,7 @@ def version(offered: "KubernetesVersion") -> Version:
 def cluster(managed: "ManagedCluster") -> ExistingCluster:
     properties: Any = managed.properties
     pools = (properties.agent_pool_profiles if properties else None) or ()
+    scaling = properties.auto_scaler_profile
     return ExistingCluster(
         id=str(managed.id),
         location=plain(str(managed.location)),
@@ -219,6 +224,7 @@ def cluster(managed: "ManagedCluster") -> ExistingCluster:
         has_system_identity=managed.identity is not None
         and _text(managed.identity.type) == "SystemAssigned",
         has_long_term_support=_text(properties.support_plan) == LONG_TERM,
+        expander=_text(scaling.expander) if scaling else "",
     )
 
 

@@ -30,18 +30,22 @@ _ERRORS = {401: ClientAuthenticationError, 404: ResourceNotFoundError}
 class Sends(Protocol):
     """A client of the Azure SDK."""
 
-    def send_request(self, request: HttpRequest) -> Awaitable[AsyncHttpResponse]: ...
+    def send_request(
+        self, request: HttpRequest, **options: Any
+    ) -> Awaitable[AsyncHttpResponse]: ...
 
 
 async def pages(
-    client: Sends, request: HttpRequest, following: str
+    client: Sends, request: HttpRequest, following: str, **options: Any
 ) -> AsyncIterator[Mapping[str, Any]]:
     """Every page of a list; `following` is the member with the next page's address.
+
+    `options` are of the client's pipeline.
 
     Raises AzureError, and any of MALFORMED for what is no page.
     """
     while True:
-        response = await client.send_request(request)
+        response = await client.send_request(request, **options)
         if response.status_code != 200:
             map_error(response.status_code, response, _ERRORS)
             raise HttpResponseError(response=response, error_format=ARMErrorFormat)

@@ -18,7 +18,7 @@ from azure.core.rest import HttpRequest
 
 from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
-from aksgpu.preflight import facts, requirements
+from aksgpu.preflight import facts, requirements, scores
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, ReservationGroup, Unanswered
 from aksgpu.preflight.pages import MALFORMED, pages
@@ -56,7 +56,8 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
         # Its pools are in its location, whatever the stack file says.
         location = existing.location
     features, needed = requirements.features(settings), requirements.providers(settings)
-    reserved = sorted({pool.reservation_group for pool in requirements.pools(settings)} - {""})
+    pools = requirements.pools(settings)
+    reserved = sorted({pool.reservation_group for pool in pools} - {""})
     # One gather for all: when it is cancelled, no request goes on with a closed client.
     answers = await asyncio.gather(
         tally.ask("sizes", _sizes, clients, location),
@@ -69,10 +70,11 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
             asyncio.gather(
                 *(tally.ask("reservations", _reservations, clients, name) for name in reserved)
             ),
+            tally.ask("scores", scores.ask, clients, location, pools),
         ),
     )
     sizes, quotas, versions, feature_states, (group_id, existing_cluster), others = answers
-    providers, reservation_groups = others
+    providers, reservation_groups, placement_scores = others
     return Facts(
         location=location,
         subscription=clients.subscription,
@@ -84,6 +86,7 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
         group=group_id,
         cluster=existing_cluster,
         reservation_groups=dict(zip(map(str.lower, reserved), reservation_groups, strict=True)),
+        scores=placement_scores,
     )
 
 

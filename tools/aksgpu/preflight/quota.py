@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
@@ -21,6 +21,8 @@ class _Demand:
     first: int = 0
     most: int = 0
     surging: int = 0
+    # Of the rungs that are not counted.
+    alternatives: int = 0
     # How many of them the quota already counts as used.
     present: int = 0
 
@@ -34,15 +36,29 @@ def judge(pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
         )
         yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
         return
+    yield from _with_alternatives([(pool, _of_pool(pool, facts, pools)) for pool in pools])
     demands = _demands(pools, facts)
-    for pool in pools:
-        yield _of_pool(pool, facts, demands)
     if plain(_REGION) in demands:
         about = About("quota of the region")
         yield _compared(about, _REGION, facts, demands)
 
 
-def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
+def _with_alternatives(answers: Sequence[tuple[PlannedPool, Row]]) -> Iterator[Row]:
+    """Only warns of a rung without quota, if another rung of its capacity has enough.
+
+    That goes for nodes that may come: AKS refuses a pool whose first nodes have no quota.
+    """
+    served = {pool.capacity for pool, row in answers if row.answer == "ok"} - {""}
+    for pool, row in answers:
+        can_start = row.figures.get("limitNeededFirst", 0) <= row.figures.get("limit", 0)
+        if row.cause is Cause.QUOTA_TOO_SMALL and pool.capacity in served and can_start:
+            what = f"{row.what}; other rungs of {pool.capacity} can be had"
+            yield replace(row, answer="warning", what=what, cause=None)
+        else:
+            yield row
+
+
+def _of_pool(pool: PlannedPool, facts: Facts, pools: Sequence[PlannedPool]) -> Row:
     key = "count" if pool.most == pool.fewest else "maxCount"
     about = About("quota", pool.name, f"{pool.key}.{key}")
     size = facts.size(pool.vm_size)
@@ -55,9 +71,13 @@ def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) ->
         what = f"{pool.max_surge!r} is neither a number of nodes nor a percentage"
         about = About("quota", pool.name, f"{pool.key}.maxSurge")
         return about.unknown(what, "write 1, or 10%")
-    name = _SPOT if pool.spot else size.family
-    explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
-    return _compared(about, name, facts, demands, explanation)
+    demands = _demands(pools, facts, pool)
+    names = [_SPOT] if pool.spot else [size.family, *([_REGION] if pool.capacity else [])]
+    answers = []
+    for name in names:
+        explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
+        answers.append(_compared(about, name, facts, demands, explanation))
+    return next((row for row in answers if row.answer != "ok"), answers[0])
 
 
 def _compared(
@@ -78,6 +98,7 @@ def _compared(
         "usedByThisStack": demand.present,
         "needed": demand.surging,
         "limitNeeded": needed,
+        "limitNeededFirst": others + demand.first,
     }
     what = (
         f"{quota.name}: limit {quota.limit}, used {quota.used}"
@@ -108,7 +129,9 @@ def _explanation(
     others = demand.surging - vcpus
     shared = f", {others} for other pools of the stack" if others else ""
     beside = f", in addition to {old.count} of the pool that it replaces" if old else ""
-    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}"
+    more = f"; other rungs of {pool.capacity} up to {demand.alternatives}, not counted"
+    more = more if demand.alternatives else ""
+    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}{more}"
 
 
 def _how_far(quota: Quota, others: int, demand: _Demand) -> str:
@@ -132,17 +155,30 @@ def _advice(quota: Quota, needed: int, facts: Facts) -> str:
     )
 
 
-def _demands(pools: Sequence[PlannedPool], facts: Facts) -> dict[str, _Demand]:
-    demands: dict[str, _Demand] = {}
-    for pool in pools:
-        size = facts.size(pool.vm_size)
-        if size is None:
-            continue
-        for name in _names(size.family, spot=pool.spot):
-            demand = demands.setdefault(name, _Demand())
-            demand.first += pool.first * size.vcpus
-            demand.most += pool.most * size.vcpus
-            demand.surging += (pool.most + (pool.surge or 0)) * size.vcpus
+def _demands(
+    pools: Sequence[PlannedPool], facts: Facts, rung: PlannedPool | None = None
+) -> dict[str, _Demand]:
+    """The demand in each quota.
+
+    Rungs stand in for each other: of a capacity this one counts, or the one that needs least.
+    """
+    sized = [(pool, size) for pool in pools if (size := facts.size(pool.vm_size))]
+    names = {name for pool, size in sized for name in _names(size.family, spot=pool.spot)}
+    demands = {name: _Demand() for name in names}
+    for name, demand in demands.items():
+        # The most, and that with the surge, of each pool or of the rungs of each capacity.
+        choices: dict[str, list[tuple[int, int]]] = {}
+        for pool, size in sized:
+            vcpus = size.vcpus if name in _names(size.family, spot=pool.spot) else 0
+            demand.first += pool.first * vcpus
+            most, surging = pool.most * vcpus, (pool.most + (pool.surge or 0)) * vcpus
+            if rung and rung.capacity and pool.capacity == rung.capacity and pool != rung:
+                demand.alternatives += surging
+            else:
+                choices.setdefault(pool.capacity or pool.key, []).append((most, surging))
+        least = [min(each) for each in choices.values()]
+        demand.most = max(demand.first, sum(most for most, _ in least))
+        demand.surging = max(demand.first, sum(surging for _, surging in least))
     for pool in pools:
         # The present pool stays until the new one is ready, so its nodes are in addition.
         existing_pool = None if _rotating(pool, facts) else facts.pool(pool.name)

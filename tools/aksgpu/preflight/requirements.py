@@ -1,7 +1,7 @@
 """What a stack requires of Azure, according to its settings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aks_catalogue import rotation
@@ -47,6 +47,8 @@ class PlannedPool:
     max_surge: str | None = None
     max_unavailable: str | None = None
     reservation_group: str = ""
+    # The capacity of which it is a rung; empty for a pool of its own.
+    capacity: str = ""
     is_divided: bool = False
     gpu_stack: str = "device-plugin"
     rotates: bool = False
@@ -66,7 +68,11 @@ class PlannedPool:
 def pools(settings: Settings) -> list[PlannedPool]:
     """The pools that the stack creates; the system pool only if the stack creates the cluster."""
     first = [_pool(pool, "systemPool") for pool in settings.first_pool]
-    return first + [_pool(pool, key) for key, pool in settings.separate_pools]
+    capacities = {rung.name: each.name for each in settings.gpu_capacity for rung in each.rungs}
+    return first + [
+        replace(_pool(pool, key), capacity=capacities.get(pool.name, ""))
+        for key, pool in settings.separate_pools
+    ]
 
 
 def features(settings: Settings) -> Mapping[str, bool]:

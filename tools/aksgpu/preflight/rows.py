@@ -50,8 +50,8 @@ class About:
     def ok(self, what: str, **figures: Any) -> Row:
         return self._row("ok", what, figures=figures)
 
-    def warning(self, what: str, advice: str) -> Row:
-        return self._row("warning", what, advice=advice)
+    def warning(self, what: str, advice: str, **figures: Any) -> Row:
+        return self._row("warning", what, advice=advice, figures=figures)
 
     def problem(self, cause: Cause, what: str, advice: str, **figures: Any) -> Row:
         return self._row("problem", what, advice=advice, cause=cause, figures=figures)

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from rehearsal.arm import api_versions, bodies, errors, operations
 from rehearsal.arm.aks import actions, clusters, machines, pools, types, upgrades, versions
-from rehearsal.arm.compute import skus, usages
+from rehearsal.arm.compute import scores, skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
 from rehearsal.arm.resources import (
     contents,
@@ -34,6 +34,7 @@ ROUTES = (
     *registrations.ROUTES,
     *skus.ROUTES,
     *usages.ROUTES,
+    *scores.ROUTES,
     *versions.ROUTES,
     *operations.ROUTES,
 )

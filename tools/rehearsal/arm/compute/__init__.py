@@ -1,1 +1,1 @@
-"""Microsoft.Compute: sizes, and the quota of their cores."""
+"""Microsoft.Compute: sizes, the quota of their cores, and the scores of spot machines."""

@@ -1,0 +1,62 @@
+"""Pools become rungs of a capacity, and leave it again: what is in Azure stays."""
+
+from typing import Any
+
+import pytest
+
+from tests.bench import Bench
+from tests.names import unique
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+SCALED = {"minCount": 0, "maxCount": 2, "count": 0}
+SPOT = {"name": "spot", "vmSize": "Standard_NC8as_T4_v3", "spot": True, **SCALED}
+REGULAR = {"name": "regular", "vmSize": "Standard_NC8as_T4_v3", "protect": True, **SCALED}
+
+
+def ladder(name: str, *rungs: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "rungs": [*rungs]}
+
+
+def test_pools_stay_when_they_come_to_a_capacity_and_go(whole_bench: Bench) -> None:
+    """Pulumi knows a resource by its parent: it created the pool anew, which Azure refused."""
+    name = unique("capacity")
+    stack: dict[str, Any] = {
+        "resourceGroup": {"name": name},
+        "cluster": {"name": name, "protect": False},
+        "gpuStack": "none",
+    }
+
+    def up(**more: Any) -> dict[str, str]:
+        whole_bench.write_stack(stack | more)
+        changes = whole_bench.changes()
+        whole_bench.pulumi("up", "--yes", "--skip-preview")
+        assert whole_bench.changes() == {}
+        return {name: change for name, change in changes.items() if name in ("spot", "regular")}
+
+    up(gpuPools=[SPOT, REGULAR])
+    assert up(gpuCapacity=[ladder("training", SPOT, REGULAR)]) == {
+        "spot": "update",
+        "regular": "update",
+    }
+    placed = whole_bench.resources()["regular"]["inputs"]
+    assert placed["nodeLabels"] == {"aks-gpu/capacity": "training"}
+    whole_bench.write_stack(stack | {"gpuCapacity": [ladder("training", SPOT)]})
+    assert "protect" in whole_bench.pulumi("preview", fails=True)
+
+    assert up(gpuCapacity=[ladder("other", REGULAR, SPOT)]) == {
+        "spot": "update",
+        "regular": "update",
+    }
+    order = whole_bench.resources()["autoscaler-priorities"]["inputs"]["data"]["priorities"]
+    assert order.index("^aks-regular-") < order.index("^aks-spot-")
+    cluster = whole_bench.resources()["cluster"]["inputs"]
+    assert cluster["autoScalerProfile"]["expander"] == "priority"
+
+    assert up(gpuPools=[REGULAR], gpuCapacity=[ladder("other", SPOT)]) == {"regular": "update"}
+    assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update"}
+    assert whole_bench.requests("DELETE", "agentPools") == []
+    assert whole_bench.resources()["regular"]["inputs"]["nodeLabels"] == {}
+    unprotected = {**REGULAR, "protect": False}
+    assert up(gpuPools=[unprotected]) == {"spot": "delete"}
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
