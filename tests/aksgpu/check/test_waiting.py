@@ -36,7 +36,7 @@ RUNG = Pool(
 )
 RUNGS = [RUNG, replace(RUNG, name="regular"), replace(RUNG, name="larger")]
 STACK = Expected(pools={rung.name: rung for rung in RUNGS})
-WAITING = Pod(namespace="ns", name="work", gpus=1, unplaced="Insufficient", spec=SPEC)
+WAITING = Pod(namespace="ns", name="work", gpus=1, unplaced="Insufficient.", spec=SPEC)
 NODE = Node(name="n0", pool="larger", capacity=1, allocatable=1, taints=(SKU, OWN))
 WORK = Pod(namespace="ns", name="on", node="n0", gpus=1)
 SOLD_OUT = 'failed to increase node group size: Code="SkuNotAvailable" Message="not in eastus"'
@@ -172,8 +172,13 @@ def test_a_lower_rung_that_grows_is_a_note() -> None:
 def test_a_capacity_whose_rungs_get_no_node_is_a_problem_unless_a_gpu_is_free() -> None:
     groups = (SPOT_GONE, FAILED, group("larger", cloudProviderTarget=2))
     causes = [f.cause for f in judge(seen(*groups, nodes=(NODE,), pods=(WORK,)), STACK)]
-    assert Cause.CAPACITY_EXHAUSTED in causes
+    assert causes == [Cause.CAPACITY_EXHAUSTED]
     assert judge(seen(*groups, nodes=(NODE,)), STACK) == []
+
+
+def test_a_capacity_that_can_grow_is_fine_with_all_gpus_in_use() -> None:
+    """Each job that ran made `check` fail with gpus-all-used."""
+    assert judge(seen(nodes=(NODE,), pods=(WORK,)), STACK) == []
 
 
 def test_the_report_has_the_ladder() -> None:

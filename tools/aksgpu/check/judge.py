@@ -92,7 +92,9 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
         advice = "do what the scheduler says, or delete the pod"
     autoscalers = view.not_triggered.get(str(pod), "")
     why = waiting.reasons(pod.spec, pod.gpus, view, expected) or autoscalers
-    what = f"the pod {pod} is pending: {reason}{f'. {why}' * bool(why)}"
+    if why:
+        reason = f"{reason.rstrip('.')}. {why}"
+    what = f"the pod {pod} is pending: {reason}"
     return Finding(cause=Cause.POD_PENDING, what=what, advice=advice)
 
 
@@ -246,7 +248,12 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             advice="add a pool under aks-gpu:gpuPools (only its stack shows a pool with zero "
             "nodes: name the stack with --stack)",
         )
-    offering = [node for node in view.nodes if node.takes_pods and node.allocatable]
+    rungs = {pool.name for pools in expected.ladders().values() for pool in pools}
+    offering = [
+        node
+        for node in view.nodes
+        if node.takes_pods and node.allocatable and node.pool not in rungs
+    ]
     if PODS in view.unread or not offering:
         return
     if all(view.used(node) >= node.allocatable for node in offering):
