@@ -225,9 +225,10 @@ def test_a_stack_has_its_rungs_in_order_with_the_pod_of_the_capacity() -> None:
 
 def test_a_job_that_waits_is_told_the_rungs_reasons() -> None:
     view = seen(SPOT_GONE)
-    late = Finding(Cause.POD_PENDING, "the job got no GPU", "wait")
+    late = Finding(Cause.POD_PENDING, "the job got no GPU: full.", "wait")
     examination = Examination(expected=STACK, view=view)
-    assert "spot (Azure has no machines" in _with_reasons(late, POD, examination).what
+    why = _with_reasons(late, POD, examination).what
+    assert why.startswith("the job got no GPU: full. Capacity training: spot (Azure has no")
     failed = replace(late, cause=Cause.JOB_FAILED)
     assert _with_reasons(failed, POD, examination) == failed
 

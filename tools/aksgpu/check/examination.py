@@ -258,7 +258,7 @@ def _with_reasons(finding: Finding, pod: Json, examination: Examination) -> Find
     if finding.cause is not Cause.POD_PENDING or view is None:
         return finding
     why = waiting.reasons(pod["spec"], 1, view, examination.expected)
-    return replace(finding, what=f"{finding.what}{f'. {why}' * bool(why)}")
+    return replace(finding, what=waiting.with_reasons(finding.what, why))
 
 
 def isolation_place(examination: Examination) -> Place | None:

@@ -92,9 +92,7 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
         advice = "do what the scheduler says, or delete the pod"
     autoscalers = view.not_triggered.get(str(pod), "")
     why = waiting.reasons(pod.spec, pod.gpus, view, expected) or autoscalers
-    if why:
-        reason = f"{reason.rstrip('.')}. {why}"
-    what = f"the pod {pod} is pending: {reason}"
+    what = waiting.with_reasons(f"the pod {pod} is pending: {reason}", why)
     return Finding(cause=Cause.POD_PENDING, what=what, advice=advice)
 
 

@@ -62,6 +62,11 @@ def reasons(spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> str
     return f"{f'Capacity {name}' if name else 'Pools'}: {text}" if text else ""
 
 
+def with_reasons(text: str, why: str) -> str:
+    """What the scheduler says, and then what the pools say."""
+    return f"{text.rstrip('.')}. {why}" if why else text
+
+
 def capacity_of(spec: Spec) -> str:
     """The capacity that a pod selects; empty if it selects none."""
     return next((names[0] for key, names in selected_labels(spec) if key == capacity.LABEL), "")
