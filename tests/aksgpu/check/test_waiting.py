@@ -260,6 +260,8 @@ def test_a_spot_machine_that_goes_is_no_broken_node() -> None:
     """Evictions made `check` fail with node-not-ready."""
     gone = replace(NODE, is_ready=False, reason="NodeStatusUnknown")
     taken = replace(gone, problems={"PreemptionScheduled": PREEMPT})
+    drained = replace(taken, is_ready=True, is_cordoned=True)
+    assert [f.cause for f in judge(ClusterView(nodes=(drained,)), Expected())] == [Cause.NODE_GOES]
     frozen = replace(gone, problems={"VMEventScheduled": "Freeze Scheduled: x"})
     assert [f.cause for f in judge(ClusterView(nodes=(taken,)), Expected())] == [Cause.NODE_GOES]
     causes = [f.cause for f in judge(ClusterView(nodes=(frozen,)), Expected())]

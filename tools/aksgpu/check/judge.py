@@ -290,8 +290,8 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
         kind, event = announced
         what = f"{event.meaning} ({kind}: {node.problems[kind]})"
         yield Finding(Cause.NODE_GOES, what, event.advice, pool=node.pool, nodes=(node.name,))
-        if event.is_fault and not node.is_ready:
-            # That explains it.
+        if event.is_fault and not node.takes_pods:
+            # That explains it, also that it is cordoned.
             return
     yield from _of_its_gpus(view, node, expected)
 
