@@ -1,4 +1,4 @@
-"""The node conditions in which AKS's node problem detector reports on GPUs.
+"""The node conditions in which AKS's node problem detector reports on GPUs, and on their machines.
 
 The pages and nodes of AKS differ in some names, and by VM size and node image in what is there at
 all: a condition that is missing says nothing.
@@ -11,7 +11,7 @@ from datetime import date
 from types import MappingProxyType
 
 # When the facts here were true.
-AS_OF = date(2026, 11, 22)
+AS_OF = date(2026, 11, 28)
 
 _REPLACE = (
     "drain the node, and delete its machine (`az aks nodepool delete-machines`), so that AKS "
@@ -63,6 +63,39 @@ PROBLEMS: Mapping[str, NodeProblem] = MappingProxyType(
     }
 )
 
+# What Azure announces of a machine: learn.microsoft.com/azure/aks/node-problem-detector and
+# .../node-auto-drain. The message begins with the event and its state, "Preempt Scheduled: TIME",
+# also where Azure only recommends to leave: Azure/karpenter-provider-azure, `interruption`.
+_SPOT, _ANY = "PreemptionScheduled", "VMEventScheduled"
+_RECOMMENDED = "SpotRebalanceRecommendation Advisory"
+_COME_BACK = "nothing to do: AKS drains the node, and pods with a controller come back on another"
+_RESTARTS = "drain the node, or let its pods start again: AKS does not drain it for this"
+_EVENTS: Mapping[str, NodeProblem] = MappingProxyType(
+    {
+        "Preempt": NodeProblem(
+            "Azure takes this spot machine back, about 30 seconds after it says so",
+            f"{_COME_BACK}; those of a capacity on its next rung that has machines",
+        ),
+        "Redeploy": NodeProblem("Azure moves its machine, and its disks are lost", _COME_BACK),
+        "Terminate": NodeProblem("Azure deletes its machine", _RESTARTS),
+        "Reboot": NodeProblem("Azure restarts its machine", _RESTARTS),
+        "Freeze": NodeProblem(
+            "Azure pauses its machine for some seconds",
+            "nothing to do: memory and open files stay",
+            is_fault=False,
+        ),
+    }
+)
+_EVENT = re.compile(rf"\b({'|'.join(_EVENTS)})\b")
+_LIKELY = NodeProblem(
+    "Azure may soon take this spot machine back",
+    "nothing to do, or save a checkpoint: nothing is taken yet",
+    is_fault=False,
+)
+_UNKNOWN_EVENT = NodeProblem(
+    "Azure has announced something for its machine", "read the message", is_fault=False
+)
+
 # Those that are not in the table yet: all report a problem, and none that something is well.
 _OF_GPUS = re.compile(
     r"(GPU|XID|NVLink|NVSwitch|IB(Link|Port)|UnhealthyNvidia)(?!.*(Ready|Healthy|Available|OK)$).*"
@@ -78,3 +111,15 @@ def node_problem(condition: str) -> NodeProblem | None:
     if "throttl" in condition.lower():
         return _THROTTLED
     return NodeProblem("the GPUs have a problem", _REPLACE)
+
+
+def vm_event(true: Mapping[str, str]) -> tuple[str, NodeProblem] | None:
+    """What Azure is about to do with a node's machine, by the messages of its true conditions."""
+    # Of a spot machine that goes, both are true.
+    condition = next((kind for kind in (_SPOT, _ANY) if kind in true), None)
+    if condition is None:
+        return None
+    if _RECOMMENDED in true[condition]:
+        return condition, _LIKELY
+    named = _EVENT.search("Preempt" if condition == _SPOT else true[condition])
+    return condition, _EVENTS[named[1]] if named else _UNKNOWN_EVENT

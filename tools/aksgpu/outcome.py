@@ -81,6 +81,7 @@ class Cause(Enum):
     DRIVER_MISSING = (AGAINST, "the device plugin of a node finds no driver")
     PLUGIN_OUTDATED = (AGAINST, "a device plugin runs with a configuration that has changed since")
     NO_GPU_ALLOCATABLE = (AGAINST, "a node with GPUs has none allocatable")
+    CAPACITY_EXHAUSTED = (AGAINST, "no rung of a capacity can get another node")
     GPUS_ALL_USED = (AGAINST, "all GPUs are in use")
     POD_PENDING = (AGAINST, "a pod that requests a GPU cannot be scheduled")
     GPUS_OPEN = (AGAINST, "a pod sees GPUs that it did not ask for")
@@ -96,6 +97,8 @@ class Cause(Enum):
     # Worth a line, but no problem.
     GPUS_PARTLY_UNHEALTHY = (OK, "a node has fewer allocatable GPUs than its capacity")
     GPUS_IMPAIRED = (OK, "a node's GPUs are slower than usual, or have no metrics")
+    NODE_GOES = (OK, "Azure has announced that it takes, moves or restarts a node")
+    LOWER_RUNG = (OK, "the first rungs of a capacity get no node now: a lower one grows")
     NODE_CORDONED = (OK, "a node is cordoned")
     GPUS_LEFT_OUT = (OK, "a pool has no device plugin, as configured in its stack")
     DIFFERS_FROM_STACK = (OK, "a pool differs from its stack")

@@ -221,7 +221,7 @@ def test_gpu_conditions_of_aks_are_reported(condition: str, cause: Cause, words:
     assert f"({condition}: Found: more)" in finding.what
 
 
-@pytest.mark.parametrize("condition", ["GPUHealthy", "GPUDriverReady", "VMEventScheduled", "IBM"])
+@pytest.mark.parametrize("condition", ["GPUHealthy", "GPUDriverReady", "KernelDeadlock", "IBM"])
 def test_conditions_without_a_gpu_problem_are_ignored(condition: str) -> None:
     assert judge(view(replace(NODE, problems={condition: ""}), pods=(PLUGIN,)), GPU) == []
 

@@ -7,8 +7,7 @@ import pytest
 
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.review import wording
-from aksgpu.review.costs import _placed as placed
-from aksgpu.review.costs import costs
+from aksgpu.review.costs import costs, placed
 from aksgpu.review.model import Costs, Span
 from tests.aksgpu.review.price_list import price_list
 from tests.aksgpu.review.reviews import A100, CLUSTER, CPU, T4, seen, step

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from aks_catalogue import quantities, sizes
+import yaml
+
+from aks_catalogue import quantities, scale_ups, sizes
 from aks_catalogue.device_plugin import GPU, MIG_PREFIX, is_plugin
 from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART
 from aks_catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
@@ -31,6 +33,8 @@ _DAEMON_TOLERATIONS = [
     {"key": f"node.kubernetes.io/{state}", "operator": "Exists"} for state in _NODE_STATES.split()
 ]
 _NORMAL_WAITING_REASONS = (None, "ContainerCreating", "PodInitializing")
+# What of a pod's spec decides where it can run.
+_PLACING = ("nodeSelector", "affinity", "tolerations")
 _SIZE_LABEL = "node.kubernetes.io/instance-type"
 _RELEASE = re.compile(r"v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?!\d)", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
@@ -92,8 +96,9 @@ class Pod(_Namespaced):
     gpus: int = 0
     # Why it does not run, if its status has a reason.
     trouble: str = ""
-    # The scheduler's message, if the pod is unschedulable.
+    # The scheduler's message, if the pod is unschedulable, and what it asks of nodes.
     unplaced: str = ""
+    spec: Spec = field(default_factory=dict)
 
     @property
     def is_plugin(self) -> bool:
@@ -111,6 +116,19 @@ class DaemonSet(_Namespaced):
     def is_operators(self) -> bool:
         """Whether the GPU Operator created it."""
         return any(key.startswith(DEPLOY_LABEL) for key in mapping(self.pods.get("nodeSelector")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """What the cluster autoscaler says of a pool."""
+
+    # The number of nodes that it wants, and the most.
+    target: int
+    most: int
+    # NoActivity, InProgress or Backoff, since when, and why.
+    state: str
+    since: str
+    failure: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +158,10 @@ class ClusterView:
     plugin_warnings: Mapping[str, str] = field(default_factory=dict)
     # When the data of each ConfigMap that a plugin reads was last changed, by namespace/name.
     config_changes: Mapping[str, str] = field(default_factory=dict)
+    # What the cluster autoscaler says of each pool, and why none grows for a pod: by
+    # namespace/name.
+    growth: Mapping[str, Growth] = field(default_factory=dict)
+    not_triggered: Mapping[str, str] = field(default_factory=dict)
 
     def plugins_on(self, node: Node) -> list[Pod]:
         return [pod for pod in self.pods if pod.is_plugin and pod.node == node.name]
@@ -290,7 +312,8 @@ def _pod(item: Json) -> Pod:
         is_over=status.get("phase") in ("Succeeded", "Failed"),
         gpus=_requested_gpus(spec),
         trouble=trouble(item),
-        unplaced=unplaced(item),
+        unplaced=(reason := unplaced(item)),
+        spec={key: spec[key] for key in _PLACING if key in spec} if reason else {},
     )
 
 
@@ -347,6 +370,38 @@ def changed(config_map: Any) -> str:
         if mapping(entry.get("fieldsV1")).keys() & {"f:data", "f:binaryData"}:
             times.append(entry.get("time"))
     return max((moment for moment in times if _is_moment(moment)), default="")
+
+
+def growth(status: Any) -> dict[str, Growth]:
+    """What the autoscaler's status says of each pool; nothing if it is not as since 1.30."""
+    try:
+        groups = mappings(at(yaml.safe_load(str(status)), "nodeGroups"))
+    except yaml.YAMLError:
+        return {}
+    return {
+        pool: Growth(
+            target=_amount(at(group, "health.cloudProviderTarget")),
+            most=_amount(at(group, "health.maxSize")),
+            state=str(at(group, "scaleUp.status")),
+            since=str(at(group, "scaleUp.lastTransitionTime") or ""),
+            failure=scale_ups.failure(
+                str(at(group, "scaleUp.backoffInfo.errorCode") or ""),
+                str(at(group, "scaleUp.backoffInfo.errorMessage") or ""),
+            ),
+        )
+        for group in groups
+        if (pool := scale_ups.pool_of(str(group.get("name"))))
+    }
+
+
+def not_triggered(events: Iterable[Json]) -> dict[str, str]:
+    """What the autoscaler said last of each pod for which no pool grows, by namespace/name."""
+    return {
+        f"{at(event, 'involvedObject.namespace')}/{at(event, 'involvedObject.name')}": str(
+            event.get("message")
+        )
+        for event in sorted(events, key=_event_time)
+    }
 
 
 def last_warning(events: Iterable[Json]) -> str:

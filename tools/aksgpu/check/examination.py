@@ -1,19 +1,23 @@
 """A check from start to end: when to look again, and whether to run the job."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from aksgpu.check import cluster_view, isolation, judge
+from aks_catalogue import scale_ups
+from aks_catalogue.shapes import at
+from aksgpu.check import cluster_view, isolation, judge, waiting
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
-from aksgpu.check.job import Place, SampleJob, place
+from aksgpu.check.job import Json, Place, SampleJob, place
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from kube_client.client import ApiError, Client
 from machine_setup.progress import Progress
+
+_Answer = TypeVar("_Answer")
 
 _POLL_SECONDS = 0.5
 _PLUGIN_LOG_LINES = "50"
@@ -159,8 +163,16 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
         (pod.namespace, name) for pod in view.pods if pod.started for name in pod.config_maps
     }
     changes = await asyncio.gather(*(_changed(api, *each) for each in config_maps))
+    examination.last_request = "the status of its autoscaler"
+    status = await _quietly(api.get(scale_ups.STATUS), {})
+    not_triggered: list[dict[str, Any]] = []
+    if any(pod.unplaced for pod in view.pods):
+        selector = f"reason={scale_ups.NOT_TRIGGERED}"
+        not_triggered = await _quietly(api.list("/api/v1/events", fieldSelector=selector), [])
     return replace(
         view,
+        growth=cluster_view.growth(at(status, f"data.{scale_ups.STATUS_KEY}")),
+        not_triggered=cluster_view.not_triggered(not_triggered),
         plugin_logs=dict(zip(map(str, plugins), logs, strict=True)),
         plugin_warnings=dict(zip(map(str, waiting), warnings, strict=True)),
         config_changes=dict(zip(map("/".join, config_maps), changes, strict=True)),
@@ -196,6 +208,14 @@ async def _warning(api: Client, pod: Pod) -> str:
     return cluster_view.last_warning(events)
 
 
+async def _quietly(answer: Awaitable[_Answer], otherwise: _Answer) -> _Answer:
+    """An answer, or what stands for it if it is refused: the check then says less."""
+    try:
+        return await answer
+    except ApiError:
+        return otherwise
+
+
 async def _changed(api: Client, namespace: str, name: str) -> str:
     """When a ConfigMap was changed; empty if it cannot be read, as with a log."""
     try:
@@ -229,7 +249,16 @@ async def _with_job(
     async with asyncio.timeout(_SECONDS_FOR_ANOTHER_LOOK):
         await _look(examination, api)
     if job.finding:
-        examination.findings.append(job.finding)
+        examination.findings.append(_with_reasons(job.finding, chosen.pod, examination))
+
+
+def _with_reasons(finding: Finding, pod: Json, examination: Examination) -> Finding:
+    """What became of a job; if it waited, with what each pool says to a node for it."""
+    view = examination.view
+    if finding.cause is not Cause.POD_PENDING or view is None:
+        return finding
+    why = waiting.reasons(pod["spec"], 1, view, examination.expected)
+    return replace(finding, what=waiting.with_reasons(finding.what, why))
 
 
 def isolation_place(examination: Examination) -> Place | None:

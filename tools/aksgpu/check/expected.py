@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aks_catalogue import sizes
+from aks_catalogue import capacity, sizes
 from aks_catalogue.device_plugin import is_plugin
 from aks_catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
 from aks_catalogue.gpu_resources import gpu_resource
@@ -74,6 +74,11 @@ class Pool:
             return self.per_node
         return gpu_resource(self.size, mig_profile=self.mig_profile).per_node
 
+    @property
+    def capacity(self) -> str:
+        """The capacity of which it is a rung; empty if it is none."""
+        return self.labels.get(capacity.LABEL, "")
+
     def can_grow(self, nodes: int) -> bool:
         """Whether AKS adds a node for a pod. If that is not known, an empty pool can grow."""
         if self.is_scaled is None:
@@ -114,6 +119,14 @@ class Expected:
     def pool(self, name: str) -> Pool | None:
         return (self.pools or {}).get(name)
 
+    def ladders(self) -> dict[str, list[Pool]]:
+        """The rungs of each capacity, first the one to try first."""
+        ladders: dict[str, list[Pool]] = {}
+        for pool in (self.pools or {}).values():
+            if pool.capacity:
+                ladders.setdefault(pool.capacity, []).append(pool)
+        return ladders
+
 
 def in_clear(value: Any) -> Any:
     """A value from a state exported with --show-secrets, with its secrets decrypted."""
@@ -152,6 +165,11 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
         else:
             pools.pop(name, None)
     versions = (_version(resource, cluster) for resource in current)
+    for ladder in mappings([*mapping(outputs.get("gpuCapacity")).values()]):
+        # In its order, and with the pod for which AKS chooses the rung.
+        for name in map(str, sequence(ladder.get("poolNames"))):
+            if rung := pools.pop(name, None):
+                pools[name] = replace(rung, output_pod=mapping(ladder.get("pod")))
     return Expected(
         pools=pools,
         plugins=plugins,

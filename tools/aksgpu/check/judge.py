@@ -8,9 +8,9 @@ from itertools import groupby
 from aks_catalogue.device_plugin import CONFLICT_CONDITION
 from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
 from aks_catalogue.kubernetes import is_newer_release
-from aks_catalogue.node_problems import XID_ADVICE, node_problem
+from aks_catalogue.node_problems import XID_ADVICE, node_problem, vm_event
 from aks_catalogue.nodes import DCGM_LABEL
-from aksgpu.check import plugin_scheduling
+from aksgpu.check import plugin_scheduling, waiting
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.plugin_logs import no_driver_line
@@ -83,15 +83,23 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
         reason = f"it requests {pod.gpus} GPUs, and no node has more than {max(per_node)}"
         advice = "request fewer, or add a pool with a VM size that has as many"
     elif "untolerated taint" in reason:
-        advice = "give the pod the tolerations of its pool: the stack's output gpuPools has them"
+        advice = f"give the pod the tolerations of its pool: {_output(pod)} has them"
     elif "Insufficient nvidia.com/" in reason:
         advice = "free a GPU, let the pool grow, or see above why its nodes offer none"
     elif "affinity/selector" in reason:
-        advice = "correct the pod's node selector: the stack's output gpuPools has those of pools"
+        advice = f"correct the pod's node selector: {_output(pod)} has those of pools"
     else:
         advice = "do what the scheduler says, or delete the pod"
-    what = f"the pod {pod} is pending: {reason}"
+    autoscalers = view.not_triggered.get(str(pod), "")
+    why = waiting.reasons(pod.spec, pod.gpus, view, expected) or autoscalers
+    what = waiting.with_reasons(f"the pod {pod} is pending: {reason}", why)
     return Finding(cause=Cause.POD_PENDING, what=what, advice=advice)
+
+
+def _output(pod: Pod) -> str:
+    """The stack's output with what pods need."""
+    key = "gpuCapacity" if waiting.capacity_of(pod.spec) else "gpuPools"
+    return f"the stack's output {key}"
 
 
 def _grouped(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
@@ -131,7 +139,8 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             )
         if (barrier := plugin_scheduling.to_pool(view, pool, expected)) is not None:
             yield Finding(barrier.cause, barrier.what, barrier.advice, pool=pool.name)
-    at_zero = [pool for pool in empty if not pool.least]
+    yield from _of_capacities(view, expected)
+    at_zero = [pool for pool in empty if not pool.least and not pool.capacity]
     for grows, group in groupby(sorted(at_zero, key=_grows), _grows):
         names = [pool.name for pool in group]
         several = len(names) > 1
@@ -158,6 +167,38 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
                 what,
                 f"nothing to do during an upgrade or scaling; else {_restore_advice(expected)}",
                 pool=name,
+            )
+
+
+def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
+    """A capacity is told as one: what a pod that asks for it gets now."""
+    for name, pools in expected.ladders().items():
+        rungs = waiting.ladder(pools, view)
+        barred = ", ".join(f"{rung.pool} ({rung.barred})" for rung in rungs if rung.barred)
+        serving = next((rung.pool for rung in rungs if not rung.barred), None)
+        own = [node for node in view.nodes if node.pool in {pool.name for pool in pools}]
+        is_free = any(view.used(node) < node.allocatable for node in own if node.takes_pods)
+        if serving is None and is_free:
+            continue
+        if serving is None:
+            yield Finding(
+                Cause.CAPACITY_EXHAUSTED,
+                f"the capacity {name} has no GPU for another pod: {barred}",
+                "wait for Azure or for a pod to end, raise maxCount or the quota, or add a rung",
+            )
+        elif serving != rungs[0].pool:
+            yield Finding(
+                Cause.LOWER_RUNG,
+                f"the capacity {name} grows on its rung {serving}, not on {barred}",
+                "nothing to do: AKS tries the rungs above again by itself",
+            )
+        elif not own:
+            yield Finding(
+                Cause.POOL_AT_ZERO,
+                f"the capacity {name} has no nodes now",
+                "nothing to do: a pod that requests a GPU makes AKS add a node to the first rung "
+                "that Azure has machines for, which costs until AKS removes it; "
+                "`aksgpu check --job` runs such a pod",
             )
 
 
@@ -205,7 +246,12 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             advice="add a pool under aks-gpu:gpuPools (only its stack shows a pool with zero "
             "nodes: name the stack with --stack)",
         )
-    offering = [node for node in view.nodes if node.takes_pods and node.allocatable]
+    rungs = {pool.name for pools in expected.ladders().values() for pool in pools}
+    offering = [
+        node
+        for node in view.nodes
+        if node.takes_pods and node.allocatable and node.pool not in rungs
+    ]
     if PODS in view.unread or not offering:
         return
     if all(view.used(node) >= node.allocatable for node in offering):
@@ -239,6 +285,18 @@ def _behind(view: ClusterView) -> Iterator[Finding]:
 
 
 def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Finding]:
+    announced = vm_event(node.problems)
+    if announced is not None:
+        kind, event = announced
+        what = f"{event.meaning} ({kind}: {node.problems[kind]})"
+        yield Finding(Cause.NODE_GOES, what, event.advice, pool=node.pool, nodes=(node.name,))
+        if event.is_fault and not node.takes_pods:
+            # That explains it, also that it is cordoned.
+            return
+    yield from _of_its_gpus(view, node, expected)
+
+
+def _of_its_gpus(view: ClusterView, node: Node, expected: Expected) -> Iterator[Finding]:
     def finding(cause: Cause, what: str, advice: str) -> Finding:
         return Finding(cause=cause, pool=node.pool, nodes=(node.name,), what=what, advice=advice)
 

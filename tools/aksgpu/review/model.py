@@ -173,6 +173,34 @@ class PoolChange:
     after: Sequence[PoolState]
 
 
+class Rung(NamedTuple):
+    """A pool of a ladder; None is what is not known."""
+
+    pool: str
+    vm_size: str
+    # reserved, spot or regular.
+    kind: str
+    # The most nodes, and what one costs an hour.
+    most: int | None
+    hourly: Fraction | None
+
+    @property
+    def most_hourly(self) -> Fraction | None:
+        if self.most is None or self.hourly is None:
+            return None
+        return self.most * self.hourly
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ladder:
+    """A capacity before and after, its rungs in order; and what becomes of running jobs."""
+
+    name: str
+    before: Sequence[Rung]
+    after: Sequence[Rung]
+    effects: Sequence[str]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Costs:
     """What the nodes cost an hour, with the price list and its date."""
@@ -212,6 +240,8 @@ class StackReview:
     gpus: list[GpuCount] | None = None
     # All GPU pools, including the unchanged ones.
     pools: list[PoolChange] = field(default_factory=list)
+    # All capacities, including the unchanged ones.
+    ladders: list[Ladder] = field(default_factory=list)
     # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
     # Lines of the stack file, by the URN of a resource or by key.

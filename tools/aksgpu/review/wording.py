@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
@@ -14,7 +15,9 @@ from aksgpu.review.model import (
     SEVERITIES,
     Costs,
     GpuCount,
+    Ladder,
     Resource,
+    Rung,
     Span,
     StackReview,
     Violation,
@@ -49,6 +52,40 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
         f"By {costs.source} of {costs.asked_on}, the nodes cost {before} {costs.currency} an hour "
         f"before, and {after} after{rotating}.{unpriced}"
     )
+
+
+def ladder_title(ladder: Ladder) -> str:
+    """The rungs of a capacity in order, before and after."""
+    before, after = (
+        " → ".join(rung.pool for rung in rungs) or "nothing"
+        for rungs in (ladder.before, ladder.after)
+    )
+    return f"Capacity {ladder.name}: {after}" + ("" if before == after else f" (before: {before})")
+
+
+def ladder_money(ladder: Ladder, currency: str) -> str:
+    """What the first rung costs, and the most that the ladder can cost, before and after."""
+    firsts = [_first(rungs) for rungs in (ladder.before, ladder.after)]
+    mosts = [_most_of(rungs) for rungs in (ladder.before, ladder.after)]
+    first, most = (
+        after if before == after else f"{after} (before: {before})"
+        for before, after in (firsts, mosts)
+    )
+    return f"in {currency} an hour: a node of the first rung {first}, all rungs at most {most}"
+
+
+def _first(rungs: Sequence[Rung]) -> str:
+    return _amount(rungs[0].hourly) if rungs else "nothing"
+
+
+def _most_of(rungs: Sequence[Rung]) -> str:
+    known = [rung.most_hourly for rung in rungs if rung.most_hourly is not None]
+    without = [rung.pool for rung in rungs if rung.most_hourly is None]
+    return _amount(sum(known, Fraction(0))) + (f" without {', '.join(without)}" * bool(without))
+
+
+def _amount(value: Fraction | None) -> str:
+    return "not known" if value is None else f"{float(value):,.2f}"
 
 
 def money(span: Span) -> str:
