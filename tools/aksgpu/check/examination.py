@@ -164,11 +164,13 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
     }
     changes = await asyncio.gather(*(_changed(api, *each) for each in config_maps))
     examination.last_request = "the status of its autoscaler"
-    status = await _quietly(api.get(scale_ups.STATUS), {})
+    status = await _quietly(api.get(scale_ups.STATUS), otherwise={})
     not_triggered: list[dict[str, Any]] = []
     if any(pod.unplaced for pod in view.pods):
         selector = f"reason={scale_ups.NOT_TRIGGERED}"
-        not_triggered = await _quietly(api.list("/api/v1/events", fieldSelector=selector), [])
+        not_triggered = await _quietly(
+            api.list("/api/v1/events", fieldSelector=selector), otherwise=[]
+        )
     return replace(
         view,
         growth=cluster_view.growth(at(status, f"data.{scale_ups.STATUS_KEY}")),
@@ -192,23 +194,19 @@ async def _version(examination: Examination, api: Client, nodes: list[dict[str, 
 async def _log(api: Client, pod: Pod) -> str:
     """The end of a plugin's log; empty if it cannot be read, and the check continues."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/log"
-    try:
-        return await api.text(path, container=pod.plugin, tailLines=_PLUGIN_LOG_LINES)
-    except ApiError:
-        return ""
+    return await _quietly(
+        api.text(path, container=pod.plugin, tailLines=_PLUGIN_LOG_LINES), otherwise=""
+    )
 
 
 async def _warning(api: Client, pod: Pod) -> str:
     """The last warning about a plugin's pod; empty if it cannot be read, as with a log."""
     path = f"/api/v1/namespaces/{pod.namespace}/events"
-    try:
-        events = await api.list(path, fieldSelector=f"involvedObject.name={pod.name}")
-    except ApiError:
-        return ""
-    return cluster_view.last_warning(events)
+    events = api.list(path, fieldSelector=f"involvedObject.name={pod.name}")
+    return cluster_view.last_warning(await _quietly(events, otherwise=[]))
 
 
-async def _quietly(answer: Awaitable[_Answer], otherwise: _Answer) -> _Answer:
+async def _quietly(answer: Awaitable[_Answer], *, otherwise: _Answer) -> _Answer:
     """An answer, or what stands for it if it is refused: the check then says less."""
     try:
         return await answer
@@ -218,11 +216,8 @@ async def _quietly(answer: Awaitable[_Answer], otherwise: _Answer) -> _Answer:
 
 async def _changed(api: Client, namespace: str, name: str) -> str:
     """When a ConfigMap was changed; empty if it cannot be read, as with a log."""
-    try:
-        config_map = await api.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
-    except ApiError:
-        return ""
-    return cluster_view.changed(config_map)
+    config_map = api.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    return cluster_view.changed(await _quietly(config_map, otherwise={}))
 
 
 async def _with_job(
