@@ -41,6 +41,8 @@ def add_workloads(
         cluster_identifier=cluster.identifier,
         # Otherwise a change by kubectl makes every preview fail that would show it.
         enable_patch_force=True,
+        # Otherwise the autoscaler has no order while a change of it replaces its ConfigMap.
+        enable_config_map_mutable=True,
     )
     # With the stack's own cluster its objects go by themselves, also where nobody answers any more.
     gone_with = cluster.managed_cluster if isinstance(cluster, AksCluster) else None

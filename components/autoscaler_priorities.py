@@ -21,7 +21,9 @@ class AutoscalerPriorities(pulumi.ComponentResource):
     """The ConfigMap by which the cluster autoscaler's expander `priority` chooses a pool to grow.
 
     A cluster has one, for all its capacities. Other pools grow only for pods that fit none of
-    these. The autoscaler reads it again when it changes.
+    these. The autoscaler reads it again when it changes. Give the Kubernetes provider
+    `enable_config_map_mutable`: otherwise Pulumi replaces the ConfigMap, and meanwhile there is no
+    order.
     """
 
     priorities: pulumi.Output[str]

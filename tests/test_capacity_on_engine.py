@@ -11,6 +11,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 SCALED = {"minCount": 0, "maxCount": 2, "count": 0}
 SPOT = {"name": "spot", "vmSize": "Standard_NC8as_T4_v3", "spot": True, **SCALED}
+WATCHED = ("spot", "regular", "autoscaler-priorities")
 REGULAR = {"name": "regular", "vmSize": "Standard_NC8as_T4_v3", "protect": True, **SCALED}
 
 
@@ -32,29 +33,35 @@ def test_pools_stay_when_they_come_to_a_capacity_and_go(whole_bench: Bench) -> N
         changes = whole_bench.changes()
         whole_bench.pulumi("up", "--yes", "--skip-preview")
         assert whole_bench.changes() == {}
-        return {name: change for name, change in changes.items() if name in ("spot", "regular")}
+        return {name: change for name, change in changes.items() if name in WATCHED}
 
     up(gpuPools=[SPOT, REGULAR])
     assert up(gpuCapacity=[ladder("training", SPOT, REGULAR)]) == {
         "spot": "update",
         "regular": "update",
+        "autoscaler-priorities": "create",
     }
     placed = whole_bench.resources()["regular"]["inputs"]
     assert placed["nodeLabels"] == {"aks-gpu/capacity": "training"}
     whole_bench.write_stack(stack | {"gpuCapacity": [ladder("training", SPOT)]})
     assert "protect" in whole_bench.pulumi("preview", fails=True)
 
+    # The autoscaler has no order while its ConfigMap is replaced.
     assert up(gpuCapacity=[ladder("other", REGULAR, SPOT)]) == {
         "spot": "update",
         "regular": "update",
+        "autoscaler-priorities": "update",
     }
     order = whole_bench.resources()["autoscaler-priorities"]["inputs"]["data"]["priorities"]
     assert order.index("^aks-regular-") < order.index("^aks-spot-")
     cluster = whole_bench.resources()["cluster"]["inputs"]
     assert cluster["autoScalerProfile"]["expander"] == "priority"
 
-    assert up(gpuPools=[REGULAR], gpuCapacity=[ladder("other", SPOT)]) == {"regular": "update"}
-    assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update"}
+    assert up(gpuPools=[REGULAR], gpuCapacity=[ladder("other", SPOT)]) == {
+        "regular": "update",
+        "autoscaler-priorities": "update",
+    }
+    assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update", "autoscaler-priorities": "delete"}
     assert whole_bench.requests("DELETE", "agentPools") == []
     assert whole_bench.resources()["regular"]["inputs"]["nodeLabels"] == {}
     unprotected = {**REGULAR, "protect": False}

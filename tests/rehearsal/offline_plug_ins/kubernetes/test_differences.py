@@ -15,7 +15,16 @@ def asked(api_version: str, kind: str, meta: dict[str, Any] | None = None, **mor
 
 
 def diff_of(old: Object, new: Object) -> DiffResponse:
-    return object_diff(old, new, ignored=())
+    return object_diff(old, new, ignored=(), has_mutable_config_maps=False)
+
+
+def test_a_provider_can_have_config_maps_that_change() -> None:
+    old, new = (asked("v1", "ConfigMap", data={"a": value}) for value in "12")
+    found = object_diff(old, new, ignored=(), has_mutable_config_maps=True)
+    assert (found.changes, found.replaces, found.delete_before_replace) == (True, [], False)
+    renamed = asked("v1", "ConfigMap", {"name": "other"})
+    found = object_diff(old, renamed, ignored=(), has_mutable_config_maps=True)
+    assert found.replaces == ["metadata.name"]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ _SECONDS_TO_CONNECT = 30
 _FIXED = {
     "cluster": "",
     "context": "",
-    "enableConfigMapMutable": "false",
     "enableSecretMutable": "false",
     "enableServerSideApply": "true",
     "renderYamlToDirectory": "",
@@ -77,6 +76,8 @@ class Connection:
         self._log = log
         self.reason = "the provider is not configured"
         self._delete_unreachable = False
+        # Whether a change of a ConfigMap's content updates it.
+        self.has_mutable_config_maps = False
         self.cluster: Cluster | None = None
         self.kubeconfig = ""
 
@@ -84,6 +85,7 @@ class Connection:
         arguments = {name.removeprefix(_PREFIX): value for name, value in variables.items()}
         wish = arguments.get("deleteUnreachable") or os.environ.get(_DELETE_UNREACHABLE)
         self._delete_unreachable = wish == "true"
+        self.has_mutable_config_maps = arguments.get("enableConfigMapMutable") == "true"
         self.kubeconfig = arguments.get("kubeconfig", "")
         try:
             async with asyncio.timeout(_SECONDS_TO_CONNECT):

@@ -75,7 +75,9 @@ _OF_KUBERNETES = ("", "apps", "batch")
 _SPECIAL = re.compile(r'[."\[\]]')
 
 
-def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffResponse:
+def object_diff(
+    old: Object, new: Object, *, ignored: Collection[str], has_mutable_config_maps: bool
+) -> DiffResponse:
     """Returns the changes between two sets of inputs, and whether they replace the object.
 
     pulumi-kubernetes names them in the detailed diff alone.
@@ -84,7 +86,8 @@ def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffRe
     old, new = _with_namespace_of(new, old), _with_namespace_of(old, new)
     if _group(new) in _OF_KUBERNETES:
         old, new = _filled(old), _filled(new)
-    fixed = _fixed(new)
+    is_mutable = has_mutable_config_maps and new.get("kind") == "ConfigMap"
+    fixed = _IDENTITY if is_mutable else _fixed(new)
     detail: dict[str, PropertyDiff] = {}
     for path, kind, value in _differences(old, new):
         if any(_lies_in(path, part) for part in ignored):

@@ -70,7 +70,12 @@ class Kubernetes(sdk.Provider):
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
         typed(request.type, new)
-        return object_diff(old, new, ignored=request.ignore_changes)
+        return object_diff(
+            old,
+            new,
+            ignored=request.ignore_changes,
+            has_mutable_config_maps=self._connection.has_mutable_config_maps,
+        )
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         if is_release(request.type):
