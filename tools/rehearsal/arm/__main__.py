@@ -75,8 +75,9 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     context = tls.prepare(home)
-    last = (read_json(home.server) or {}).get("port")
-    listener = server.listen(port if port is not None else last)
+    last = read_json(home.server) or {}
+    listener = server.listen(port if port is not None else last.get("port"))
+    pages = server.listen(last.get("pagePort"))
     port = listener.getsockname()[1]
     record = ServerRecord(
         pid=os.getpid(),
@@ -88,8 +89,9 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
         time_scale=options.time_scale,
         code=fingerprint(),
         kubernetes=None if options.kubernetes is None else str(options.kubernetes),
+        page_port=pages.getsockname()[1],
     )
-    app = server.application(home, port, record.instance, options)
+    app = server.application(home, port, record.instance, options, pages)
     end = asyncio.create_task(ended.wait())
     plug_ins = asyncio.create_task(loaded_plug_ins.keep(home))
     # A signal also ends a server whose clusters are still starting.

@@ -18,6 +18,8 @@ from aiohttp import web
 from rehearsal.arm import bodies, errors, operations, prices, tokens
 from rehearsal.arm.aks import sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
+from rehearsal.arm.dashboard.document import Knowledge
+from rehearsal.arm.dashboard.serving import shown
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, load_principal
@@ -58,7 +60,10 @@ def listen(preferred: object) -> socket.socket:
         return socket.create_server((ADDRESS, 0), backlog=128)
 
 
-def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
+# `pages` is the listener of the dashboard; without it there is none.
+def application(
+    home: Home, port: int, instance: str, options: Options, pages: socket.socket | None = None
+) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
     store, request_log = open_store(home.database), RequestLog(home.request_log)
     principal, issuer = load_principal(home), tokens.load(home)
@@ -74,6 +79,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     backend = Backend(store, principal, control_planes, offers, options.time_scale)
     front = Front(backend, issuer, audience)
     reviewer = sign_in.Reviewer(store, issuer, principal)
+    known = Knowledge(home.path, store, control_planes, faults, script, request_log)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         content, fault = b"", Fault()
@@ -95,11 +101,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         response = await with_arm_errors(request, served)
         if fault.drop:
             return dropped(request, content)
-        correlation = request.headers.get("x-ms-correlation-request-id", "")
-        response.headers["x-ms-request-id"] = str(uuid.uuid4())
-        response.headers["x-ms-correlation-request-id"] = (
-            correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
-        )
+        _identify(request, response)
         # None unless the answer is of a type that is stored only.
         note = response.headers.get(stored.HEADER)
         request_log.write(request, content, response.status, note)
@@ -114,8 +116,10 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
 
     async def live(_: web.Application) -> AsyncIterator[None]:
         try:
-            await control_planes.start()
-            yield
+            # First, so that a page sees how clusters start.
+            async with shown(known, home.page_token, pages):
+                await control_planes.start()
+                yield
         finally:
             await control_planes.stop()
             store.close()
@@ -132,6 +136,14 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     app.router.add_route("*", "/{path:.*}", answer)
     app.cleanup_ctx.append(live)
     return app
+
+
+def _identify(request: web.Request, response: web.StreamResponse) -> None:
+    correlation = request.headers.get("x-ms-correlation-request-id", "")
+    response.headers["x-ms-request-id"] = str(uuid.uuid4())
+    response.headers["x-ms-correlation-request-id"] = (
+        correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
+    )
 
 
 async def with_arm_errors(
