@@ -300,11 +300,6 @@ def show_result(request: Request) -> Answer:
     return Answer(202, body, {"Location": address} | retry_headers(request, row["id"]))
 
 
-def under_way(store: Store) -> list[sqlite3.Row]:
-    """Returns the operations that have not ended, oldest first."""
-    return store.rows("SELECT * FROM operations WHERE ended IS NULL ORDER BY started")
-
-
 def _is_under_way(row: sqlite3.Row) -> bool:
     return row["status"] in ("InProgress", HELD)
 

@@ -19,7 +19,6 @@ from rehearsal.arm import bodies, errors, operations, prices, tokens
 from rehearsal.arm.aks import sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.dashboard.document import Knowledge
-from rehearsal.arm.dashboard.serving import shown
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, load_principal
@@ -37,6 +36,8 @@ from rehearsal.files import WatchedFile, log_line
 
 # The logged status of a request that was not answered.
 NO_ANSWER = 0
+# What the page of the server shows.
+KNOWLEDGE = web.AppKey("KNOWLEDGE", Knowledge)
 # Text that may be copied from a request into a response header.
 _IN_A_HEADER = re.compile(r"[!-~]{1,255}")
 
@@ -60,10 +61,7 @@ def listen(preferred: object) -> socket.socket:
         return socket.create_server((ADDRESS, 0), backlog=128)
 
 
-# `pages` is the listener of the dashboard; without it there is none.
-def application(
-    home: Home, port: int, instance: str, options: Options, pages: socket.socket | None = None
-) -> web.Application:
+def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
     store, request_log = open_store(home.database), RequestLog(home.request_log)
     principal, issuer = load_principal(home), tokens.load(home)
@@ -77,9 +75,7 @@ def application(
     settings = _fleet_settings(home, audience, options)
     control_planes = FleetControlPlanes(store, offers, settings, faults.node_faults)
     backend = Backend(store, principal, control_planes, offers, options.time_scale)
-    front = Front(backend, issuer, audience)
-    reviewer = sign_in.Reviewer(store, issuer, principal)
-    known = Knowledge(home.path, store, control_planes, faults, script, request_log)
+    front, reviewer = Front(backend, issuer, audience), sign_in.Reviewer(store, issuer, principal)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         content, fault = b"", Fault()
@@ -101,7 +97,11 @@ def application(
         response = await with_arm_errors(request, served)
         if fault.drop:
             return dropped(request, content)
-        _identify(request, response)
+        correlation = request.headers.get("x-ms-correlation-request-id", "")
+        response.headers["x-ms-request-id"] = str(uuid.uuid4())
+        response.headers["x-ms-correlation-request-id"] = (
+            correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
+        )
         # None unless the answer is of a type that is stored only.
         note = response.headers.get(stored.HEADER)
         request_log.write(request, content, response.status, note)
@@ -116,10 +116,8 @@ def application(
 
     async def live(_: web.Application) -> AsyncIterator[None]:
         try:
-            # First, so that a page sees how clusters start.
-            async with shown(known, home.page_token, pages):
-                await control_planes.start()
-                yield
+            await control_planes.start()
+            yield
         finally:
             await control_planes.stop()
             store.close()
@@ -135,15 +133,8 @@ def application(
     app.router.add_get(OVERVIEW, partial(_overview, control_planes, faults, script))
     app.router.add_route("*", "/{path:.*}", answer)
     app.cleanup_ctx.append(live)
+    app[KNOWLEDGE] = Knowledge(home.path, store, control_planes, faults, script, request_log)
     return app
-
-
-def _identify(request: web.Request, response: web.StreamResponse) -> None:
-    correlation = request.headers.get("x-ms-correlation-request-id", "")
-    response.headers["x-ms-request-id"] = str(uuid.uuid4())
-    response.headers["x-ms-correlation-request-id"] = (
-        correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
-    )
 
 
 async def with_arm_errors(
@@ -216,7 +207,7 @@ def _fleet_settings(home: Home, audience: str, options: Options) -> Settings | N
 
 
 async def serve(
-    app: web.Application, listener: socket.socket, tls: ssl.SSLContext
+    app: web.Application, listener: socket.socket, tls: ssl.SSLContext | None
 ) -> web.AppRunner:
     # Open client connections must not delay the shutdown.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)

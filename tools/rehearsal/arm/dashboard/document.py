@@ -1,9 +1,11 @@
 """What the page shows: one JSON document of what the server knows. To make it changes nothing."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from rehearsal.arm import operations, prices
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
@@ -34,7 +36,7 @@ class Knowledge:
         overview, script = self.control_planes.overview(), self.offers.read()
         known = zip(self.store.of_type(CLUSTER_TYPE), overview["clusters"], strict=True)
         clusters = [self._cluster(resource, shown) for resource, shown in known]
-        offers = [*(size for size in script.sizes if size.is_ != "offered"), *script.limits]
+        scripts = [*self.faults.entries(), *script.sizes, *script.limits]
         complaints = (self.faults.complaint(), self.offers.complaint)
         return {
             "stacks": [*_stacks(self.home / "state" / ".pulumi")],
@@ -42,8 +44,7 @@ class Knowledge:
             "cost": round(sum(pool["cost"] for each in clusters for pool in each["pools"]), 6),
             "operations": [*self._operations()],
             "stored": [*_stored(overview)],
-            "faults": [scripted(each) for each in self.faults.entries()],
-            "offers": [scripted(each) for each in offers],
+            "scripts": [scripted(each) for each in scripts],
             "complaints": [text for text in complaints if text],
             "requests": [_request(line) for line in reversed(self.log.recent)],
         }
@@ -55,12 +56,10 @@ class Knowledge:
     def _cluster(self, cluster: Resource, overview: Json) -> Json:
         pods = self.control_planes.pods(cluster)
         shown = [pod for pod in pods if cells.gpus_of(pod) or cells.is_waiting(pod)]
-        kept = ("name", "group", "controlPlane", "reason")
+        kept = ("name", "group", "provisioningState", "controlPlane", "reason")
         return {
             **{name: overview[name] for name in kept},
-            "location": cluster.location,
             "version": cluster.properties["currentKubernetesVersion"],
-            "state": cluster.state,
             "pools": [self._pool(cluster, pool, pods) for pool in pools_of(self.store, cluster)],
             "pods": [cells.pod(pod) for pod in shown],
         }
@@ -80,9 +79,8 @@ class Knowledge:
         }
 
     def _operations(self) -> Iterator[Json]:
-        for row in operations.under_way(self.store):
+        for row in self.store.rows("SELECT * FROM operations WHERE ended IS NULL ORDER BY due"):
             yield {
-                "id": row["id"],
                 "kind": row["kind"].lower().replace("_", " "),
                 "on": [_below(each.id) for each in self.store.worked_on_by(row["id"])],
                 "started": row["started"],
@@ -91,15 +89,10 @@ class Knowledge:
             }
 
 
-def scripted(entry: Any) -> Json:
+def scripted(entry: Any) -> Any:
     """Returns the keys that an entry of a script sets, whatever keys its kind has."""
-    own: Json = {}
-    for field in fields(entry):
-        factory = field.default_factory
-        default = field.default if factory is MISSING else factory()
-        if (value := getattr(entry, field.name)) != default:
-            own[field.name.rstrip("_")] = without_secrets(value)
-    return own
+    own = TypeAdapter(type(entry)).dump_python(entry, mode="json", exclude_defaults=True)
+    return without_secrets({name.rstrip("_"): value for name, value in own.items()})
 
 
 def _stacks(backend: Path) -> Iterator[Json]:

@@ -9,12 +9,9 @@ import contextlib
 import hashlib
 import json
 import secrets
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from aiohttp import web
 
@@ -22,80 +19,70 @@ from rehearsal.arm.dashboard.document import Knowledge
 from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.files import write_whole
 
-FILES: Mapping[str, str] = MappingProxyType(
-    {
-        "/": "page.html",
-        "/style.css": "style.css",
-        "/page.js": "page.js",
-        "/drawing.js": "drawing.js",
-        "/icon.svg": "icon.svg",
-    }
-)
-HEADERS: Mapping[str, str] = MappingProxyType(
-    {
-        "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cross-Origin-Resource-Policy": "same-origin",
-        "Referrer-Policy": "no-referrer",
-        "X-Content-Type-Options": "nosniff",
-        "X-Frame-Options": "DENY",
-        "Cache-Control": "no-store",
-    }
-)
+FILES = ("style.css", "page.js", "drawing.js", "icon.svg")
+POLICY = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
 TOKEN_LETTERS = 64
-# How often open pages look for a change in what the server has in its memory, and after how many
-# looks without one a line shows whether the page is still there.
-LOOK_SECONDS, QUIET_LOOKS = 0.5, 20
+# How often an open page looks at what the server has in its memory.
+LOOK_SECONDS = 0.5
 # What browsers say of a request that no page of others has caused.
 _OWN_SITES = (None, "none", "same-origin")
-
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @dataclass(frozen=True)
 class Page:
     token: str
-    port: int
+    port: int | None
     known: Knowledge
 
     def application(self) -> web.Application:
-        app = web.Application(middlewares=[web.middleware(self._guarded)])
+        @web.middleware
+        async def guarded(
+            request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+        ) -> web.StreamResponse:
+            return self._instead(request) or await handler(request)
+
+        app = web.Application(middlewares=[guarded])
         app.on_response_prepare.append(_with_headers)
-        for path in FILES:
-            app.router.add_get(path, self._file, allow_head=False)
+        app.router.add_get("/", self._file, allow_head=False)
+        app.router.add_get(f"/{{file:{'|'.join(FILES)}}}", self._file, allow_head=False)
         app.router.add_get("/events", self._events, allow_head=False)
         app.router.add_get(r"/requests/{number:\d{1,9}}", self._request, allow_head=False)
         return app
 
-    @property
-    def _cookie(self) -> tuple[str, str]:
-        """The cookie's name, by the port, as browsers send cookies to all ports, and its value."""
-        return f"rehearsal-{self.port}", hashlib.sha256(f"page {self.token}".encode()).hexdigest()
-
-    async def _guarded(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    def _instead(self, request: web.Request) -> web.Response | None:
+        """Returns a refusal, or the cookie for the token; None for whoever has the cookie."""
         if request.host not in (f"{ADDRESS}:{self.port}", f"{HOSTNAME}:{self.port}"):
             # A name of others that leads here: DNS rebinding.
             return web.Response(status=403, text="This page has another address.\n")
         is_ours = request.headers.get("Origin") in (None, f"http://{request.host}")
         if not is_ours or request.headers.get("Sec-Fetch-Site") not in _OWN_SITES:
-            text = "Other pages cannot read this one. Type its address, or paste it.\n"
+            text = "Pages of others cannot read this. Paste its address into the browser.\n"
             return web.Response(status=403, text=text)
         if request.method != "GET":
             return web.Response(status=405, headers={"Allow": "GET"}, text="This is for reading.\n")
-        name, value = self._cookie
+        # By the port: browsers send a cookie to all ports of a host.
+        name = f"rehearsal-{self.port}"
+        value = hashlib.sha256(f"page {self.token}".encode()).hexdigest()
         if request.path == "/" and _is_same(request.query.get("token", ""), self.token):
-            # Without the token, in the history and on screenshots.
+            # To the address without the token, which the browser's history and pictures keep.
             response = web.Response(status=303, headers={"Location": "/"})
             response.set_cookie(name, value, httponly=True, samesite="Strict")
             return response
         if not _is_same(request.cookies.get(name, ""), value):
             text = "`aksgpu dashboard` prints the address that opens this page.\n"
             return web.Response(status=403, text=text)
-        return await handler(request)
+        return None
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
-        return web.FileResponse(Path(__file__).with_name(FILES[request.path]))
+        name = request.match_info.get("file", "page.html")
+        return web.FileResponse(Path(__file__).with_name(name))
 
     async def _request(self, request: web.Request) -> web.StreamResponse:
         line = self.known.request(int(request.match_info["number"]))
@@ -103,17 +90,13 @@ class Page:
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Sends the document, and again whenever it has changed."""
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        response, sent = web.StreamResponse(headers={"Content-Type": "text/event-stream"}), ""
         await response.prepare(request)
-        sent, quiet = "", 0
         with contextlib.suppress(ConnectionError):
             while True:
-                current = json.dumps(self.known.document(), default=str)
-                quiet = quiet + 1 if current == sent else 0
-                if not quiet:
-                    await response.write(f"data: {current}\n\n".encode())
-                elif quiet % QUIET_LOOKS == 0:
-                    await response.write(b":\n\n")
+                current = json.dumps(self.known.document())
+                # A line without content shows whether the page is still there.
+                await response.write(f"data: {current}\n\n".encode() if current != sent else b":\n")
                 sent = current
                 await asyncio.sleep(LOOK_SECONDS)
         return response
@@ -127,29 +110,10 @@ async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(HEADERS)
 
 
-def _token(file: Path) -> str:
+def load_token(file: Path) -> str:
     """Returns the token in a file, which is made at the first start."""
     token = file.read_text(errors="replace") if file.exists() else ""
     if len(token) < TOKEN_LETTERS:
         token = secrets.token_hex(TOKEN_LETTERS // 2)
         write_whole(file, token.encode(), 0o600)
     return token
-
-
-@asynccontextmanager
-async def shown(
-    known: Knowledge, token: Path, listener: socket.socket | None
-) -> AsyncIterator[None]:
-    """Serves the page while the context lasts, to whoever has the token in a file."""
-    if listener is None:
-        yield
-        return
-    page = Page(_token(token), listener.getsockname()[1], known)
-    # Pages that are open must not delay the end.
-    runner = web.AppRunner(page.application(), access_log=None, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.SockSite(runner, listener).start()
-        yield
-    finally:
-        await runner.cleanup()
