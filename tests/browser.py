@@ -5,16 +5,17 @@ package is needed for the few commands here.
 """
 
 import base64
+import http.client
 import json
 import re
 import shutil
 import subprocess
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.waiting import PATIENCE, until
 
@@ -86,7 +87,7 @@ class Browser:
         return [line["message"] for line in self.call("POST", "se/log", {"type": "browser"})]
 
     def addresses(self) -> set[str]:
-        """The addresses that were asked for since the last call, by the page or by anything else."""
+        """The addresses that were asked for since the last call, by whatever there is."""
         lines = self.call("POST", "se/log", {"type": "performance"})
         events = [json.loads(line["message"])["message"] for line in lines]
         return {
@@ -130,8 +131,12 @@ def opened(folder: Path) -> Iterator[Browser]:
 
 
 def _call(method: str, address: str, body: Any = None) -> Any:
-    content = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(address, content, {"Content-Type": "application/json"})
-    request.method = method
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-        return json.load(answer)["value"]
+    parts = urlsplit(address)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE)
+    try:
+        connection.request(method, parts.path, None if body is None else json.dumps(body))
+        answer = json.load(connection.getresponse())["value"]
+    finally:
+        connection.close()
+    assert not (isinstance(answer, dict) and "error" in answer), answer
+    return answer

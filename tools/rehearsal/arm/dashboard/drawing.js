@@ -20,16 +20,14 @@ export function clusters(all) {
 }
 
 function cluster(each) {
-  const [waiting, placed] = [true, false].map((waits) => each.pods.filter((pod) => pod.waits === waits));
-  const about = `group ${each.group} · Kubernetes ${each.version} · ${each.provisioningState}`;
+  const state = each.provisioningState === "Succeeded" ? "" : `, ${each.provisioningState}`;
   return el("article", {},
-    el("h2", {}, each.name, " ", badge(each.controlPlane)),
-    el("p", { class: "note" }, each.reason ? `${about} · ${each.reason}` : about),
-    ...each.pools.map(pool),
-    ...table("Pods that wait", ["pod", "asks for", "the scheduler says"],
-      waiting.map((pod) => [pod.name, gpus(pod), pod.reason || "nothing yet"])),
-    ...table("Pods on GPUs", ["pod", "asks for", "state", "node"],
-      placed.map((pod) => [pod.name, gpus(pod), badge(pod.state), short(pod.node)])));
+    el("h2", {}, each.name, badge(each.controlPlane)),
+    el("p", { class: "note" }, `group ${each.group}, Kubernetes ${each.version}${state}`),
+    ...(each.reason ? [el("strong", { class: "fault" }, `! ${each.reason}`)] : []),
+    el("div", { class: "pools" }, ...each.pools.map(pool)),
+    ...pods("Pods that wait", each.pods.filter((pod) => pod.waits)),
+    ...pods("Pods on GPUs", each.pods.filter((pod) => !pod.waits)));
 }
 
 function pool(each) {
@@ -37,15 +35,16 @@ function pool(each) {
   const nodes = `${many(each.nodes.length, "node")}${range}`;
   const size = each.isSpot ? `${each.size}, spot` : each.size;
   return el("section", { class: "pool" },
-    el("h3", {}, each.name, " ", ...(each.state === "Succeeded" ? [] : [badge(each.state)])),
-    el("p", { class: "note" }, `${size} · ${nodes} · ${money(each.cost)}`),
+    el("h3", {}, each.name, ...(each.state === "Succeeded" ? [] : [badge(each.state)])),
+    el("p", { class: "note" }, size, el("br"), `${nodes}, ${money(each.cost)}`),
     el("ul", { class: "nodes" }, ...each.nodes.map(node)));
 }
 
 function node(each) {
   const cells = el("span", { class: "cells", role: "img", "aria-label": inWords(each.cells) });
   cells.append(...each.cells.map(cell));
-  return el("li", { class: `node ${each.state.replace(" ", "-")}`, title: each.name },
+  const looks = each.faults.length ? "faulty" : each.state.replace(" ", "-");
+  return el("li", { class: `node ${looks}`, title: each.name },
     el("b", {}, short(each.name)),
     el("span", { class: "note" }, each.cells.length ? each.state : `${each.state}, no GPU`),
     ...(each.cells.length ? [cells] : []),
@@ -76,13 +75,15 @@ function legend() {
   return el("p", { class: "legend" }, ...parts);
 }
 
-function table(title, headings, rows) {
-  if (!rows.length) return [];
-  const head = el("tr", {}, ...headings.map((each) => el("th", { scope: "col" }, each)));
-  const body = rows.map((cells) => el("tr", {}, ...cells.map((each) => el("td", {}, each))));
-  return [el("table", {}, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, ...body))];
+function pods(title, all) {
+  const lines = all.map((pod) => {
+    const asks = Object.entries(pod.gpus).map(([name, count]) => `${count} ${name}`).join(", ");
+    const note = `${asks || "no GPU"}; ${pod.waits ? pod.reason : `on ${short(pod.node)}`}`;
+    return el("li", {}, el("b", {}, pod.name), badge(pod.waits ? "waits" : pod.state),
+      el("p", { class: "note" }, note));
+  });
+  return lines.length ? [el("h3", {}, title), el("ul", {}, ...lines)] : [];
 }
 
-const gpus = (pod) => Object.entries(pod.gpus).map(([name, count]) => `${count} ${name}`).join(", ") || "no GPU";
 // The pool stands above the node, and the cluster's number says nothing.
 const short = (name) => name.split("-").at(-1);
