@@ -20,10 +20,14 @@ from urllib.parse import urlsplit
 from tests.waiting import PATIENCE, until
 
 CHROMIUM, DRIVER = ("chromium", "chromium-browser", "google-chrome"), ("chromedriver",)
-_ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 _STARTED = re.compile(r"started successfully on port (\d+)")
 # As root, as in a container, Chromium has no sandbox. It looks for no news by itself.
-_OPTIONS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run")
+_OPTIONS = (
+    *("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run"),
+    "--hide-scrollbars",
+    # A name of others that leads to this machine.
+    "--host-resolver-rules=MAP rebound.example 127.0.0.1",
+)
 
 
 def missing() -> str:
@@ -86,15 +90,16 @@ class Browser:
         """What the browser had to say since the last call: errors, and what a policy refused."""
         return [line["message"] for line in self.call("POST", "se/log", {"type": "browser"})]
 
-    def addresses(self) -> set[str]:
-        """The addresses that were asked for since the last call, by whatever there is."""
+    def hosts(self) -> set[str]:
+        """The hosts that were asked since the last call, by whatever there is in the browser."""
         lines = self.call("POST", "se/log", {"type": "performance"})
         events = [json.loads(line["message"])["message"] for line in lines]
-        return {
-            event["params"]["request"]["url"]
+        asked = (
+            urlsplit(event["params"]["request"]["url"])
             for event in events
             if event["method"] == "Network.requestWillBeSent"
-        }
+        )
+        return {address.netloc for address in asked if address.scheme in ("http", "https", "ws")}
 
 
 @contextmanager
