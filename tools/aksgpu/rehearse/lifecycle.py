@@ -51,9 +51,9 @@ def dashboard(console: Console, *, as_json: bool) -> int:
         raise stopped(Cause.REHEARSAL_UNAVAILABLE, "no rehearsal with a page runs", advice)
     if as_json:
         print_json({**Cause.FINE.document(), "url": address}, console)
-        return 0
-    # Nothing opens it: any user of this machine could read the token in a browser's command line.
-    print_next("Next: open this in a browser on this machine", [address], console)
+    else:
+        # Nothing opens it: all users of this machine could read the token in a browser's options.
+        print_next("Next: open this in a browser on this machine", [address], console)
     return 0
 
 

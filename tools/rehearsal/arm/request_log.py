@@ -5,6 +5,7 @@ import errno
 import itertools
 import json
 import os
+import time
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,8 @@ class RequestLog:
         self._path = path
         self._file = path.open("ab", buffering=0)
         self._last_complaint = ""
-        self._numbers = itertools.count(1)
-        # The last lines, each with its number.
+        # The last lines, each with its number, which is larger after a restart.
+        self._numbers = itertools.count(time.time_ns() // 1_000_000)
         self.recent: deque[dict[str, Any]] = deque(maxlen=RECENT)
 
     def close(self) -> None:

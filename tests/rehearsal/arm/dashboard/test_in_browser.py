@@ -3,16 +3,22 @@
 `make test-browser` runs this. Its pictures are in build/dashboard; those in docs/ are copies.
 """
 
+import asyncio
 import json
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from aiohttp import web
 
 from rehearsal import cloud
+from rehearsal.arm.dashboard.serving import Page
 from rehearsal.cloud import Cloud
 from tests import browser as browsers
 from tests.aksgpu.rehearse.newcomer import Newcomer
@@ -112,6 +118,111 @@ def test_a_stack_comes_up_and_its_job_runs_and_a_gpu_fails(
     browser.shows("Not connected")
     newcomer.run("start")
     browser.shows("Live", "XIDErrors")
+
+
+@dataclass
+class Known:
+    """A server that knows what a test wants to see drawn."""
+
+    all: dict[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        return self.all
+
+
+def shown_node(name: str, state: str, kinds: list[tuple[str, str, int]], **more: Any) -> Any:
+    cells = [
+        {"kind": kind, "state": looks, "pod": ""}
+        for kind, looks, count in kinds
+        for _ in range(count)
+    ]
+    return {"name": f"aks-gpu-1-{name}", "state": state, "faults": [], "cells": cells, **more}
+
+
+def shown_pool(name: str, size: str, *nodes: Any) -> dict[str, Any]:
+    own = {"isSpot": False, "state": "Succeeded", "least": 0, "most": 9, "cost": 1.0}
+    return {"name": name, "size": f"Standard_{size}", "nodes": nodes, **own}
+
+
+GPUS_OF_ALL_KINDS = [
+    shown_pool(
+        "training",
+        "ND96isr_H100_v5",
+        shown_node("vmss000000", "ready", [("gpu", "in use", 8)]),
+        shown_node("vmss000001", "ready", [("gpu", "in use", 3), ("gpu", "free", 5)]),
+        shown_node("vmss000002", "not ready", [("gpu", "not ready", 8)]),
+    ),
+    shown_pool(
+        "shared",
+        "NC8as_T4_v3",
+        shown_node("vmss000000", "ready", [("share", "in use", 3), ("share", "free", 1)]),
+    ),
+    shown_pool(
+        "slices",
+        "NC24ads_A100_v4",
+        shown_node("vmss000000", "ready", [("slice", "in use", 2), ("slice", "free", 5)]),
+        shown_node("vmss000001", "leaving", [("slice", "free", 7)]),
+    ),
+]
+
+
+def test_every_kind_of_gpu_is_drawn_and_told_without_color(browser: Browser) -> None:
+    cluster = {
+        **{"name": "<b>all</b>", "group": "g", "version": "1.36.1", "pods": []},
+        **{"provisioningState": "Succeeded", "controlPlane": "running", "reason": None},
+        "pools": GPUS_OF_ALL_KINDS,
+    }
+    rest = ("stacks", "operations", "stored", "scripts", "complaints", "requests")
+    document = {"clusters": [cluster], "cost": 12.5, **{name: [] for name in rest}}
+    with served(Known(document)) as address:
+        browser.open(address)
+        # Markup in a name stays text.
+        browser.shows("<b>all</b>", "$12.50 an hour", "leaving", "(0 to 9)")
+        assert browser.run(CELLS) == [
+            "8 GPU in use",
+            "3 GPU in use, 5 GPU free",
+            "8 GPU not ready",
+            "3 share of a GPU in use, 1 share of a GPU free",
+            "2 slice of a GPU in use, 5 slice of a GPU free",
+            "7 slice of a GPU free",
+        ]
+        looks = "({backgroundColor: b, borderStyle: s}) => [each.innerText, b, s].join()"
+        drawn = browser.run(
+            "return [...document.querySelectorAll('.cell')].map((each) => "
+            f"[each.title.split(':')[0], ({looks})(getComputedStyle(each))])"
+        )
+        # Each kind in each state has looks of its own.
+        assert len({look for _, look in drawn}) == len({title for title, _ in drawn}) == 7
+        browser.look(width=1000, height=560)
+        browser.picture(PICTURES / "kinds.png")
+        browser.look(width=360, height=900)
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@contextmanager
+def served(known: Known) -> Iterator[str]:
+    """Serves a page in a thread; its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port, loop = listener.getsockname()[1], asyncio.new_event_loop()
+    runner = web.AppRunner(
+        Page("t" * 64, port, cast("Any", known)).application(), shutdown_timeout=0.1
+    )
+
+    async def start() -> None:
+        await runner.setup()
+        await web.SockSite(runner, listener).start()
+
+    loop.run_until_complete(start())
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{port}/?token={'t' * 64}"
+    finally:
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+        listener.close()
 
 
 def read_by_keyboard(browser: Browser) -> None:

@@ -26,7 +26,8 @@ def node(pool: Mapping[str, Any], node: Json, pods: Sequence[Json]) -> Json:
         for kind, condition in conditions(node).items()
         if kind != "Ready" and condition.get("status") == "True"
     ]
-    here = [each for each in pods if _place(each) == name and each["status"]["phase"] not in _OVER]
+    alive = (each for each in pods if each["status"]["phase"] not in _OVER)
+    here = [each for each in alive if each["spec"].get("nodeName") == name]
     cells = [*_cells(pool, node, here)]
     return {"name": name, "state": state, "faults": faults, "cells": cells}
 
@@ -42,11 +43,9 @@ def _cells(pool: Mapping[str, Any], node: Json, here: Sequence[Json]) -> Iterato
     for name, count in sorted(capacity.items()):
         holders = [_name(pod) for pod in here for _ in range(gpus_of(pod)[name])]
         usable = allocatable[name] if nodes.is_ready(node) else 0
-        kind = "gpu"
-        if name.endswith(SHARED) or count > devices > 0:
-            kind = "share"
-        if name.startswith(MIG_PREFIX) or (name == GPU and pool.get("gpuInstanceProfile")):
-            kind = "slice" if kind == "share" or name != GPU else "gpu"
+        kind = "share" if name.endswith(SHARED) or count > devices > 0 else "gpu"
+        has_slices = kind == "share" and name == GPU and pool.get("gpuInstanceProfile")
+        kind = "slice" if has_slices or name.startswith(MIG_PREFIX) else kind
         for number in range(max(count, len(holders))):
             free = "free" if number < usable else "not ready"
             holder = holders[number] if number < len(holders) else ""
@@ -59,7 +58,7 @@ def pod(pod: Json) -> Json:
     state = next(filter(None, [status.get("reason"), *waits]), status["phase"])
     return {
         "name": _name(pod),
-        "node": _place(pod),
+        "node": pod["spec"].get("nodeName", ""),
         "state": "Terminating" if pod["metadata"].get("deletionTimestamp") else state,
         "gpus": dict(gpus_of(pod)),
         "waits": is_waiting(pod),
@@ -77,16 +76,12 @@ def gpus_of(pod: Json) -> Counter[str]:
 
 def is_waiting(pod: Json) -> bool:
     """Whether a pod has no node yet."""
-    return not _place(pod) and pod["status"]["phase"] not in _OVER
+    return "nodeName" not in pod["spec"] and pod["status"]["phase"] not in _OVER
 
 
 def _gpus(amounts: Any) -> Counter[str]:
     own = {name: text for name, text in mapping(amounts).items() if name.startswith(PREFIX)}
     return Counter({name: int(quantities.parse(str(own[name])).amount) for name in own})
-
-
-def _place(pod: Json) -> str:
-    return str(pod["spec"].get("nodeName") or "")
 
 
 def _name(pod: Json) -> str:

@@ -37,7 +37,6 @@ class Knowledge:
         known = zip(self.store.of_type(CLUSTER_TYPE), overview["clusters"], strict=True)
         clusters = [self._cluster(resource, shown) for resource, shown in known]
         scripts = [*self.faults.entries(), *script.sizes, *script.limits]
-        complaints = (self.faults.complaint(), self.offers.complaint)
         return {
             "stacks": [*_stacks(self.home / "state" / ".pulumi")],
             "clusters": clusters,
@@ -45,13 +44,9 @@ class Knowledge:
             "operations": [*self._operations()],
             "stored": [*_stored(overview)],
             "scripts": [scripted(each) for each in scripts],
-            "complaints": [text for text in complaints if text],
+            "complaints": [*filter(None, (self.faults.complaint(), self.offers.complaint))],
             "requests": [_request(line) for line in reversed(self.log.recent)],
         }
-
-    def request(self, number: int) -> Json | None:
-        """Returns a line of the log, which has no secrets; None if it is too old."""
-        return next((line for line in self.log.recent if line["number"] == number), None)
 
     def _cluster(self, cluster: Resource, overview: Json) -> Json:
         pods = self.control_planes.pods(cluster)

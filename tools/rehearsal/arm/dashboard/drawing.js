@@ -22,7 +22,7 @@ export function clusters(all) {
 function cluster(each) {
   const state = each.provisioningState === "Succeeded" ? "" : `, ${each.provisioningState}`;
   return el("article", {},
-    el("h2", {}, each.name, badge(each.controlPlane)),
+    el("h2", {}, each.name, " ", badge(each.controlPlane)),
     el("p", { class: "note" }, `group ${each.group}, Kubernetes ${each.version}${state}`),
     ...(each.reason ? [el("strong", { class: "fault" }, `! ${each.reason}`)] : []),
     el("div", { class: "pools" }, ...each.pools.map(pool)),
@@ -35,7 +35,7 @@ function pool(each) {
   const nodes = `${many(each.nodes.length, "node")}${range}`;
   const size = each.isSpot ? `${each.size}, spot` : each.size;
   return el("section", { class: "pool" },
-    el("h3", {}, each.name, ...(each.state === "Succeeded" ? [] : [badge(each.state)])),
+    el("h3", {}, each.name, " ", ...(each.state === "Succeeded" ? [] : [badge(each.state)])),
     el("p", { class: "note" }, size, el("br"), `${nodes}, ${money(each.cost)}`),
     el("ul", { class: "nodes" }, ...each.nodes.map(node)));
 }
@@ -79,7 +79,7 @@ function pods(title, all) {
   const lines = all.map((pod) => {
     const asks = Object.entries(pod.gpus).map(([name, count]) => `${count} ${name}`).join(", ");
     const note = `${asks || "no GPU"}; ${pod.waits ? pod.reason : `on ${short(pod.node)}`}`;
-    return el("li", {}, el("b", {}, pod.name), badge(pod.waits ? "waits" : pod.state),
+    return el("li", {}, el("b", {}, pod.name), " ", badge(pod.waits ? "waits" : pod.state),
       el("p", { class: "note" }, note));
   });
   return lines.length ? [el("h3", {}, title), el("ul", {}, ...lines)] : [];

@@ -3,7 +3,6 @@ import { badge, clusters, el, many, money } from "./drawing.js";
 
 const byId = (id) => document.getElementById(id);
 const drawn = new Map();
-const requests = new Map();
 let facts = null;
 let news = [];
 
@@ -40,18 +39,10 @@ function operation({ kind, on, started, seconds, isHeld }) {
 
 // A request stays the same element as long as it is there, open or not.
 function list(lines) {
-  for (const each of lines.toReversed()) {
-    if (!requests.has(each.number)) {
-      requests.set(each.number, request(each));
-      byId("requests").prepend(requests.get(each.number));
-    }
-  }
-  const oldest = Math.min(...lines.map((each) => each.number));
-  for (const [number, element] of requests) {
-    if (number >= oldest) break;
-    element.remove();
-    requests.delete(number);
-  }
+  const all = byId("requests");
+  const newest = Number(all.firstElementChild?.dataset.number ?? 0);
+  all.prepend(...lines.filter((each) => each.number > newest).map(request));
+  while (all.childElementCount > 200) all.lastElementChild.remove();
 }
 
 function request({ number, time, method, path, status }) {
@@ -66,7 +57,7 @@ function request({ number, time, method, path, status }) {
     const text = found.ok ? JSON.stringify(await found.json(), null, 2) : "It is in requests.jsonl.";
     whole.append(el("pre", { tabindex: 0 }, text));
   });
-  return el("li", { class: method === "GET" ? "read" : "write" }, whole);
+  return el("li", { class: method === "GET" ? "read" : "write", "data-number": number }, whole);
 }
 
 // What is new, different or gone is told, by what it is about.

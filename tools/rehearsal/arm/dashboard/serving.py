@@ -53,7 +53,7 @@ class Page:
         app.router.add_get("/", self._file, allow_head=False)
         app.router.add_get(f"/{{file:{'|'.join(FILES)}}}", self._file, allow_head=False)
         app.router.add_get("/events", self._events, allow_head=False)
-        app.router.add_get(r"/requests/{number:\d{1,9}}", self._request, allow_head=False)
+        app.router.add_get(r"/requests/{number:\d{1,15}}", self._request, allow_head=False)
         return app
 
     def _instead(self, request: web.Request) -> web.Response | None:
@@ -85,7 +85,8 @@ class Page:
         return web.FileResponse(Path(__file__).with_name(name))
 
     async def _request(self, request: web.Request) -> web.StreamResponse:
-        line = self.known.request(int(request.match_info["number"]))
+        number = int(request.match_info["number"])
+        line = next((line for line in self.known.log.recent if line["number"] == number), None)
         return web.json_response(line, status=404 if line is None else 200)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
