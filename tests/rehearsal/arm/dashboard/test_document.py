@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp.test_utils import make_mocked_request
 
 from rehearsal.arm import operations
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
@@ -14,7 +15,7 @@ from rehearsal.arm.dashboard.document import Knowledge
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.offers import Offers
-from rehearsal.arm.request_log import RequestLog
+from rehearsal.arm.request_log import MOST_BYTES, RECENT, RequestLog
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
@@ -313,3 +314,20 @@ def test_requests_are_listed_newest_first_without_their_bodies(known: Knowledge)
     shown = known.document()["requests"]
     assert [each["path"] for each in shown] == [*reversed(["/resourceGroups/g", *paths[1:]])]
     assert {*shown[0]} == {"number", "time", "method", "path", "status"}
+
+
+def test_the_log_keeps_its_last_lines_and_no_large_body(tmp_path: Path) -> None:
+    """200 bodies of 4 MiB each would be 800 MiB."""
+    log = RequestLog(tmp_path / "requests.jsonl")
+    request = make_mocked_request("PUT", "/a", headers={"Content-Type": "application/json"})
+    large = json.dumps({"a": "b" * MOST_BYTES}).encode()
+    for _ in range(RECENT):
+        log.write(request, b'{"password": "secret-value", "a": 1}', 200)
+    log.write(request, large, 200)
+    log.close()
+    assert len(log.recent) == RECENT
+    numbers = [line["number"] for line in log.recent]
+    assert numbers == sorted({*numbers})
+    assert log.recent[-2]["body"] == {"a": 1}
+    assert log.recent[-1]["body"] == f"({len(large)} bytes, which are in requests.jsonl)"
+    assert large[2:-2].decode() in (tmp_path / "requests.jsonl").read_text()
