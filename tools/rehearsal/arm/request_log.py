@@ -35,8 +35,8 @@ _SHOWN = CLIENTS_OWN | {
     "x-ms-useragent",
     "x-ms-version",
 }
-# How many lines the page can show, and the longest body that it shows.
-RECENT, MOST_BYTES = 200, 64 << 10
+# How many reads and how many others the page can show, and the longest body that it shows.
+RECENT, MOST_BYTES = 100, 64 << 10
 MASK = "[secret]"
 SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.CAN_CONTAIN_SECRETS)) | {
     # Fields of sign-in requests.
@@ -48,6 +48,9 @@ SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.CAN_CONTA
 }
 
 
+Line = dict[str, Any]
+
+
 class RequestLog:
     """requests.jsonl. A failed write does not fail the request; it is reported once."""
 
@@ -55,9 +58,15 @@ class RequestLog:
         self._path = path
         self._file = path.open("ab", buffering=0)
         self._last_complaint = ""
-        # The last lines, each with its number, which is larger after a restart.
+        # Larger after a restart.
         self._numbers = itertools.count(time.time_ns() // 1_000_000)
-        self.recent: deque[dict[str, Any]] = deque(maxlen=RECENT)
+        # Apart, as polls are many.
+        self._reads, self._others = deque[Line](maxlen=RECENT), deque[Line](maxlen=RECENT)
+
+    @property
+    def recent(self) -> list[Line]:
+        """Returns the last lines, each with its number, newest first."""
+        return sorted([*self._reads, *self._others], key=lambda line: -line["number"])
 
     def close(self) -> None:
         self._file.close()
@@ -81,7 +90,8 @@ class RequestLog:
         encoded = json.dumps(line).encode() + b"\n"
         if len(encoded) > MOST_BYTES:
             line["body"] = f"({len(content)} bytes, which are in {self._path.name})"
-        self.recent.append({"number": next(self._numbers), **line})
+        recent = self._reads if request.method == "GET" else self._others
+        recent.append({"number": next(self._numbers), **line})
         try:
             self._append(encoded)
         except OSError as error:

@@ -307,27 +307,30 @@ def test_stacks_are_those_of_the_rehearsals_own_backend(known: Knowledge) -> Non
 
 
 def test_requests_are_listed_newest_first_without_their_bodies(known: Knowledge) -> None:
-    line = {"time": "t", "method": "GET", "status": 200, "body": {"a": 1}, "headers": {}}
     paths = ("/subscriptions/s/resourceGroups/g", "/subscriptions/s", "/adfs/oauth2/token")
-    for number, path in enumerate(paths):
-        known.log.recent.append({**line, "number": number, "path": path})
+    for path in paths:
+        known.log.write(make_mocked_request("GET", path), b"", 200)
     shown = known.document()["requests"]
     assert [each["path"] for each in shown] == [*reversed(["/resourceGroups/g", *paths[1:]])]
     assert {*shown[0]} == {"number", "time", "method", "path", "status"}
 
 
 def test_the_log_keeps_its_last_lines_and_no_large_body(tmp_path: Path) -> None:
-    """200 bodies of 4 MiB each would be 800 MiB."""
+    """200 bodies of 4 MiB each would be 800 MiB. And polls pushed out what they waited for."""
     log = RequestLog(tmp_path / "requests.jsonl")
-    request = make_mocked_request("PUT", "/a", headers={"Content-Type": "application/json"})
     large = json.dumps({"a": "b" * MOST_BYTES}).encode()
-    for _ in range(RECENT):
-        log.write(request, b'{"password": "secret-value", "a": 1}', 200)
-    log.write(request, large, 200)
+    as_json = {"Content-Type": "application/json"}
+    put = make_mocked_request("PUT", "/a", headers=as_json)
+    log.write(put, b'{"password": "secret-value", "a": 1}', 200)
+    log.write(put, large, 200)
+    for _ in range(RECENT + 1):
+        log.write(make_mocked_request("GET", "/a"), b"", 200)
     log.close()
-    assert len(log.recent) == RECENT
-    numbers = [line["number"] for line in log.recent]
-    assert numbers == sorted({*numbers})
-    assert log.recent[-2]["body"] == {"a": 1}
-    assert log.recent[-1]["body"] == f"({len(large)} bytes, which are in requests.jsonl)"
+    *reads, second, first = log.recent
+    assert len(reads) == RECENT
+    assert [line["number"] for line in reads] == sorted(
+        {line["number"] for line in reads}, reverse=True
+    )
+    assert first["body"] == {"a": 1}
+    assert second["body"] == f"({len(large)} bytes, which are in requests.jsonl)"
     assert large[2:-2].decode() in (tmp_path / "requests.jsonl").read_text()

@@ -28,8 +28,7 @@ def node(pool: Mapping[str, Any], node: Json, pods: Sequence[Json]) -> Json:
     ]
     alive = (each for each in pods if each["status"]["phase"] not in _OVER)
     here = [each for each in alive if each["spec"].get("nodeName") == name]
-    cells = [*_cells(pool, node, here)]
-    return {"name": name, "state": state, "faults": faults, "cells": cells}
+    return {"name": name, "state": state, "faults": faults, "cells": [*_cells(pool, node, here)]}
 
 
 def _cells(pool: Mapping[str, Any], node: Json, here: Sequence[Json]) -> Iterator[Json]:

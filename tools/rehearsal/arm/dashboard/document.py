@@ -23,8 +23,6 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the server knows."""
-
     home: Path
     store: Store
     control_planes: FleetControlPlanes
@@ -45,18 +43,17 @@ class Knowledge:
             "stored": [*_stored(overview)],
             "scripts": [scripted(each) for each in scripts],
             "complaints": [*filter(None, (self.faults.complaint(), self.offers.complaint))],
-            "requests": [_request(line) for line in reversed(self.log.recent)],
+            "requests": [_request(line) for line in self.log.recent],
         }
 
     def _cluster(self, cluster: Resource, overview: Json) -> Json:
         pods = self.control_planes.pods(cluster)
-        shown = [pod for pod in pods if cells.gpus_of(pod) or cells.is_waiting(pod)]
         kept = ("name", "group", "provisioningState", "controlPlane", "reason")
         return {
             **{name: overview[name] for name in kept},
             "version": cluster.properties["currentKubernetesVersion"],
             "pools": [self._pool(cluster, pool, pods) for pool in pools_of(self.store, cluster)],
-            "pods": [cells.pod(pod) for pod in shown],
+            "pods": [cells.pod(pod) for pod in pods if cells.gpus_of(pod) or cells.is_waiting(pod)],
         }
 
     def _pool(self, cluster: Resource, pool: Resource, pods: list[Json]) -> Json:

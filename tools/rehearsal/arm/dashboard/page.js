@@ -28,7 +28,6 @@ const items = (texts) => (texts.length ? texts : ["none"]).map((text) => el("li"
 const clock = (time) => new Date(time).toLocaleTimeString();
 const last = (ids) => ids.map((id) => id.split("/").at(-1)).join(", ");
 
-// Whatever keys an entry of a script has.
 const keys = (entry) => Object.entries(entry).map(([name, value]) =>
   `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
 
@@ -42,7 +41,8 @@ function list(lines) {
   const all = byId("requests");
   const newest = Number(all.firstElementChild?.dataset.number ?? 0);
   all.prepend(...lines.filter((each) => each.number > newest).map(request));
-  while (all.childElementCount > 200) all.lastElementChild.remove();
+  const kept = new Set(lines.map((each) => String(each.number)));
+  for (const each of [...all.children]) if (!kept.has(each.dataset.number)) each.remove();
 }
 
 function request({ number, time, method, path, status }) {
@@ -85,11 +85,10 @@ function tell() {
   news = [];
 }
 
-function link(text, state) {
+const link = (text, state) => {
   draw("link", [text]);
   byId("link").className = state;
-}
-
+};
 const events = new EventSource("events");
 events.onopen = () => link("Live", "ready");
 events.onmessage = (event) => show(JSON.parse(event.data));

@@ -28,7 +28,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
-TOKEN_LETTERS = 64
 # How often an open page looks at what the server has in its memory.
 LOOK_SECONDS = 0.5
 # What browsers say of a request that no page of others has caused.
@@ -114,7 +113,7 @@ async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:
 def load_token(file: Path) -> str:
     """Returns the token in a file, which is made at the first start."""
     token = file.read_text(errors="replace") if file.exists() else ""
-    if len(token) < TOKEN_LETTERS:
-        token = secrets.token_hex(TOKEN_LETTERS // 2)
+    if len(token) < 64:
+        token = secrets.token_hex(32)
         write_whole(file, token.encode(), 0o600)
     return token
