@@ -96,7 +96,7 @@ def test_gpus_of_a_node_that_is_not_ready_or_that_two_plugins_offer_are_not_read
 
 def test_shares_and_slices_are_told_from_whole_gpus() -> None:
     assert drawn(node(T4, gpu=4)) == [("share", "free")] * 4
-    assert drawn(node(T4, gpu__shared=2)) == [("share", "free")] * 2
+    assert drawn(node(FOUR_A100, gpu__shared=4)) == [("share", "free")] * 4
     single, mig = node(A100, gpu=7), {"gpuInstanceProfile": "MIG1g"}
     assert drawn(single, pod("one", single), **mig)[:2] == [("slice", "in use"), ("slice", "free")]
     assert drawn(node(A100, mig_3g__40gb=2), **mig) == [("slice", "free")] * 2
@@ -219,7 +219,8 @@ def test_a_cluster_has_its_pools_with_nodes_costs_and_pods(
     assert isinstance(planes, Planes)
     planes.there = [node(T4, 0, gpu=1), node(T4, 1, gpu=1)]
     busy = pod("busy", planes.there[0])
-    planes.placed = [busy, pod("waits", phase="Pending"), pod("plain", planes.there[1], limits={})]
+    waits = pod("waits", phase="Pending", limits={})
+    planes.placed = [busy, waits, pod("plain", planes.there[1], limits={})]
 
     [shown] = known.document()["clusters"]
     assert (shown["group"], shown["provisioningState"]) == ("group", "Creating")

@@ -79,7 +79,7 @@ def address_of(running: Cloud) -> str:
 
 
 def test_a_stack_comes_up_and_its_job_runs_and_a_gpu_fails(
-    newcomer: Newcomer, running: Cloud, browser: Browser
+    browser: Browser, newcomer: Newcomer, running: Cloud
 ) -> None:
     address = address_of(running)
     browser.open(address)
@@ -199,7 +199,8 @@ def test_every_kind_of_gpu_is_drawn_and_told_without_color(browser: Browser) -> 
         assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
         # Markup in a name stays text.
         known.all = {**document, "clusters": [{**cluster, "name": "<b>bold</b>"}]}
-        browser.shows("<b>bold</b>")
+        browser.shows("cluster <b>bold</b>: running")
+        assert browser.run("return document.querySelector('h2').innerText") == "<b>bold</b> running"
 
 
 @contextmanager
@@ -308,7 +309,7 @@ return new Promise((resolve) => {
 
 
 def test_pages_of_others_in_the_same_browser_get_nothing(
-    running: Cloud, browser: Browser, other_page: str
+    browser: Browser, running: Cloud, other_page: str
 ) -> None:
     address = address_of(running)
     page, _, token = address.partition("?")

@@ -97,6 +97,8 @@ def test_nothing_can_be_written(reader: Reader, path: str, method: str) -> None:
     answer = reader.ask(path, method)
     assert (answer.status, answer.headers["Allow"]) == (405, "GET")
     assert "Access-Control-Allow-Origin" not in answer.headers
+    # Not even a cookie is given.
+    assert reader.ask(f"/?token={reader.token}", method).status == 405
 
 
 def test_every_answer_has_the_headers(reader: Reader, stranger: Reader) -> None:
