@@ -214,8 +214,8 @@ def test_the_token_is_made_once_and_anew_where_it_is_damaged(tmp_path: Path) -> 
     token = load_token(file)
     assert load_token(file) == token
     assert file.stat().st_mode & 0o777 == 0o600
-    for damaged in ("", "\n", token[:10]):
-        file.write_text(damaged)
+    for damaged in (b"", b"\n", token[:10].encode(), b"\xff" * 64):
+        file.write_bytes(damaged)
         assert len(load_token(file)) == len(token)
 
 

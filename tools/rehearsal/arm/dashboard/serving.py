@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -113,7 +114,7 @@ async def _with_headers(_: web.Request, response: web.StreamResponse) -> None:
 def load_token(file: Path) -> str:
     """Returns the token in a file, which is made at the first start."""
     token = file.read_text(errors="replace") if file.exists() else ""
-    if len(token) < 64:
+    if not re.fullmatch("[0-9a-f]{64}", token):
         token = secrets.token_hex(32)
         write_whole(file, token.encode(), 0o600)
     return token
