@@ -62,7 +62,7 @@ class Browser:
         """Waits until the page has all words, and gives its text."""
         return until(
             lambda: text if all(word in (text := self.text) for word in words) else None,
-            f"the page has {words}; it has:\n{self.text}",
+            f"the page has {words}",
         )
 
     def press(self, key: str) -> None:
