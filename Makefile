@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # The slowest are listed, so that no file delays the whole run unnoticed.
 PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 15 --durations-min 5
 
-.PHONY: help rehearse rehearse-down article test test-long contract mutants azure-proof azure-clean azure-compare lint docs bench policy-pack lock pins
+.PHONY: help rehearse rehearse-down article test test-long test-browser contract mutants azure-proof azure-clean azure-compare lint docs bench policy-pack lock pins
 
 help: ## Lists the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,10 +38,13 @@ article: .venv/ready ## Compares the article's steps by hand with those by this 
 	@$(BIN)/python -m tests.article
 
 test: .venv/ready ## Runs the short tests
-	$(BIN)/pytest $(PARALLEL) -m "not long"
+	$(BIN)/pytest $(PARALLEL) -m "not long and not browser"
 
 test-long: .venv/ready ## Runs whole lives and faults, on the real engine and control planes
 	$(BIN)/pytest $(PARALLEL) -m long
+
+test-browser: .venv/ready ## Runs the page of the rehearsal in Chromium; its pictures are in build/dashboard
+	$(BIN)/pytest -m browser tests/rehearsal/arm/dashboard
 
 contract: .venv/ready ## Runs the cases of the offline plug-ins on the real plug-ins, which Pulumi downloads
 	$(BIN)/python -m tests.contract

@@ -15,7 +15,7 @@ from tests.bench import ROOT
 
 CEILINGS = Path(__file__).with_name("ceilings.csv")
 PROGRAMS = {".py", ".go"}
-OTHERS = {".csv", ".toml", ".yaml", ".yml", ".sh", ".js", ".html"}
+OTHERS = {".csv", ".toml", ".yaml", ".yml", ".sh", ".css", ".js", ".html"}
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,17 @@ def status(
     _exit(lambda: lifecycle.status(ReportConsole(), as_json=json), project)
 
 
+@app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
+def dashboard(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+    project: _Project = None,
+) -> None:
+    """Print the address of a page that shows the rehearsal live."""
+    from aksgpu.rehearse import lifecycle
+
+    _exit(lambda: lifecycle.dashboard(ReportConsole(), as_json=json), project)
+
+
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def stop(project: _Project = None) -> None:
     """Stop the rehearsal cloud and its clusters. Keep their data."""

@@ -32,6 +32,7 @@ from rehearsal.arm.home import (
     Principal,
     ServerRecord,
 )
+from rehearsal.certificates import ADDRESS
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.memory import used
@@ -279,6 +280,15 @@ def find(home: Path) -> Cloud | None:
     """Returns the cloud of this home, if it runs and answers."""
     running = _running(Home(home.resolve()))
     return running[0] if running else None
+
+
+def page_of(home: Path) -> str | None:
+    """Returns the address that opens the dashboard of a running cloud, with its token."""
+    files = Home(home.resolve())
+    running = _running(files)
+    if running is None or running[1].page_port is None:
+        return None
+    return f"http://{ADDRESS}:{running[1].page_port}/?token={files.page_token.read_text()}"
 
 
 def _running(files: Home) -> tuple[Cloud, ServerRecord] | None:

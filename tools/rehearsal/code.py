@@ -16,7 +16,7 @@ ROOMS = (
     Path(provider_kit.__file__).resolve().parent,
     _REHEARSAL,
 )
-_KINDS = {".csv", ".py", ".toml"}
+_KINDS = {".css", ".csv", ".html", ".js", ".py", ".svg", ".toml"}
 
 
 @cache

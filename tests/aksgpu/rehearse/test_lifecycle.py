@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -234,3 +235,38 @@ def test_other_operating_systems_are_refused_before_a_build(
     printed_by(lifecycle.start, code=3)
     assert "The rehearsal runs on Linux only." in capsys.readouterr().err
     assert list(root.iterdir()) == []
+
+
+def dashboard(*, as_json: bool, code: int = 0) -> str:
+    return printed_by(lambda console: lifecycle.dashboard(console, as_json=as_json), code)
+
+
+def test_the_dashboards_address_is_printed_with_its_token(running: Cloud) -> None:
+    address = json.loads(dashboard(as_json=True))["url"]
+    token = Home(running.home).page_token.read_text()
+    assert re.fullmatch(rf"http://127\.0\.0\.1:\d+/\?token={token}", address)
+    first, _, line, *_ = dashboard(as_json=False).splitlines()
+    assert (first, line) == ("Next: open this in a browser on this machine:", f"    {address}")
+
+
+def test_without_a_server_the_dashboard_says_what_starts_one(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dashboard(as_json=True, code=3)
+    assert "`make rehearse` creates one" in capsys.readouterr().err
+    cloud.start(root / ".rehearsal", 0.005)
+    cloud.stop(root / ".rehearsal")
+    dashboard(as_json=False, code=3)
+    assert "`aksgpu start` starts it" in capsys.readouterr().err
+
+
+def test_a_server_of_an_older_version_has_no_page(
+    running: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its record names no port."""
+    file = Home(running.home).server
+    record = json.loads(file.read_text())
+    del record["pagePort"]
+    file.write_text(json.dumps(record))
+    dashboard(as_json=False, code=3)
+    assert "`aksgpu start` starts it" in capsys.readouterr().err

@@ -70,6 +70,11 @@ def test_a_problem_stands_last_without_the_log_of_a_good_job(screen: Any) -> Non
     assert not any("Step" in line or "look at the cluster" in line for line in lines)
 
 
+def test_the_screen_names_the_page_that_shows_it_live(screen: Any) -> None:
+    _, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=True)))
+    assert "Page:   .venv/bin/aksgpu dashboard shows it live" in lines
+
+
 def test_the_log_of_a_failed_job_is_shown(screen: Any) -> None:
     _, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=False)))
     assert any("Step" in line for line in lines)

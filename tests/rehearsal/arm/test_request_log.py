@@ -82,7 +82,7 @@ def test_no_secret_is_logged(azure: Any, group: str, cluster_body: Callable[...,
 def test_only_private_files_contain_secrets(azure: Any) -> None:
     """The principal and the private keys are for their owner's eyes alone."""
     home = azure.cloud.home
-    for keeper in ("principal.json", "server-key.pem", "token-key.pem"):
+    for keeper in ("principal.json", "server-key.pem", "token-key.pem", "page-token"):
         assert (home / keeper).stat().st_mode & 0o777 == 0o600
     others = [path for path in home.iterdir() if path.is_file() and path.name != "principal.json"]
     secret = azure.cloud.client_secret.encode()

@@ -6,14 +6,14 @@ from typing import Any
 
 from rich.console import Console
 
-from aksgpu.outcome import Cause
+from aksgpu.outcome import Cause, stopped
 from aksgpu.rehearsal_stage import command_line, down_line, is_of_others, rehearsal_home
 from aksgpu.rehearse import stored_only
 from aksgpu.rehearse.stacks import stacks_of
-from aksgpu.report import ReportTable, print_json, print_result, table
+from aksgpu.report import ReportTable, print_json, print_next, print_result, table
 from machine_setup import ensure_kubernetes
 from machine_setup.progress import to_stderr
-from rehearsal.cloud import Status, refuse_other_systems, status_of
+from rehearsal.cloud import Status, page_of, refuse_other_systems, status_of
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
 from rehearsal.code import fingerprint
@@ -41,6 +41,20 @@ def status(console: Console, *, as_json: bool) -> int:
     if cause.is_problem:
         print_result(cause, console)
     return cause.exit_code
+
+
+def dashboard(console: Console, *, as_json: bool) -> int:
+    """Prints the address of the page that shows the rehearsal; the exit code."""
+    address = page_of(rehearsal_home())
+    if address is None:
+        advice = f"`{_typed('start')}` starts it" if _home() else "`make rehearse` creates one"
+        raise stopped(Cause.REHEARSAL_UNAVAILABLE, "no rehearsal with a page runs", advice)
+    if as_json:
+        print_json({**Cause.FINE.document(), "url": address}, console)
+    else:
+        # Nothing opens it: all users of this machine could read the token in a browser's options.
+        print_next("Next: open this in a browser on this machine", [address], console)
+    return 0
 
 
 def stop(console: Console) -> int:

@@ -10,7 +10,7 @@ from aksgpu.check.target import Target, of_resources
 from aksgpu.outcome import StoppedError
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import price_list_url
-from aksgpu.rehearsal_stage import Stage, down_line, is_of_others
+from aksgpu.rehearsal_stage import Stage, command_line, down_line, is_of_others
 from aksgpu.rehearse import inventory, stored_only
 from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.state import State
@@ -67,6 +67,7 @@ def show(
         look = "kubectl get nodes" if kubeconfig else "pulumi stack output"
         print_next("Next:   look at it", [env, look], console)
     console.print(Text(f"Log:    {stage.cloud.request_log} has all requests"), soft_wrap=True)
+    console.print(Text(f"Page:   {command_line('dashboard')} shows it live"), soft_wrap=True)
     console.print(Text(f"Remove: {down_line()}"), soft_wrap=True)
     if problem:
         console.print()

@@ -11,6 +11,7 @@ import uuid
 from pathlib import Path
 
 from rehearsal.arm import loaded_plug_ins, server, tls
+from rehearsal.arm.dashboard.serving import Page, load_token
 from rehearsal.arm.home import (
     DAMAGED,
     DamagedError,
@@ -75,8 +76,9 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     context = tls.prepare(home)
-    last = (read_json(home.server) or {}).get("port")
-    listener = server.listen(port if port is not None else last)
+    last = read_json(home.server) or {}
+    listener = server.listen(port if port is not None else last.get("port"))
+    page_listener = server.listen(last.get("pagePort"))
     port = listener.getsockname()[1]
     record = ServerRecord(
         pid=os.getpid(),
@@ -88,6 +90,7 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
         time_scale=options.time_scale,
         code=fingerprint(),
         kubernetes=None if options.kubernetes is None else str(options.kubernetes),
+        page_port=page_listener.getsockname()[1],
     )
     app = server.application(home, port, record.instance, options)
     end = asyncio.create_task(ended.wait())
@@ -101,6 +104,8 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
         await asyncio.wait((start, plug_ins))
         return
     runner = start.result()
+    page = Page(load_token(home.page_token), record.page_port, app[server.KNOWLEDGE])
+    page_runner = await server.serve(page.application(), page_listener, None)
     record.write(home)
     # Once its home is deleted, nobody can find this server any more: it ends.
     while not ended.is_set() and lock.is_in_place():
@@ -109,6 +114,7 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
         await asyncio.wait((end,), timeout=UPKEEP_SECONDS)
     plug_ins.cancel()
     await asyncio.wait((plug_ins,))
+    await page_runner.cleanup()
     await runner.cleanup()
 
 

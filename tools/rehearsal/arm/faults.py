@@ -140,6 +140,10 @@ class FaultScript:
         self._file.read()
         return self._file.complaint
 
+    def entries(self) -> list[_Entry]:
+        """Returns all entries of the file."""
+        return self._file.read()
+
     def node_faults(self) -> tuple[NodeFault, ...]:
         """Returns the conditions that nodes are to report."""
         return tuple(fault for fault in self._file.read() if isinstance(fault, NodeFault))

@@ -39,6 +39,7 @@ class Home:
         self.kubernetes = path / "kubernetes"
         self.server_log = path / "server.log"
         self.server = path / "server.json"
+        self.page_token = path / "page-token"
         self.server_lock = path / "server.lock"
         self.plug_ins = path / "plug-ins.socket"
         self.plug_ins_log = path / "plug-ins.log"
@@ -66,6 +67,8 @@ class ServerRecord(BaseModel):
     # The fingerprint of the server's code.
     code: str = ""
     kubernetes: str | None = None
+    # The port of the dashboard; a server of an older version has none.
+    page_port: int | None = None
 
     def write(self, home: Home) -> None:
         write_json(home.server, self.model_dump(by_alias=True, mode="json"))

@@ -66,11 +66,16 @@ def _rows(offers: Offers, name: str, location: str) -> Iterator[Json]:
     # The API compares names with case.
     if offer is None or offer.size.name != name:
         return
-    size = offer.size
+    for system in ("", " Windows"):
+        for kind in KINDS:
+            price = an_hour(offer.size, kind, is_windows=bool(system))
+            yield _row(offer.size, location, system, kind, price)
+
+
+def an_hour(size: Size, kind: str, *, is_windows: bool) -> float:
+    """Returns the made-up price of a node."""
     linux = PER_CORE * size.vcpus + PER_GPU * (listed_gpus(size) or isinstance(size, GpuSize))
-    for system, price in (("", linux), (" Windows", linux + WINDOWS_PER_CORE * size.vcpus)):
-        for kind, share in KINDS.items():
-            yield _row(size, location, system, kind, round(price * share, 6))
+    return round((linux + WINDOWS_PER_CORE * size.vcpus * is_windows) * KINDS[kind], 6)
 
 
 def _row(size: Size, location: str, system: str, kind: str, price: float) -> Json:

@@ -2,8 +2,11 @@
 
 import datetime
 import errno
+import itertools
 import json
 import os
+import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -32,6 +35,8 @@ _SHOWN = CLIENTS_OWN | {
     "x-ms-useragent",
     "x-ms-version",
 }
+# How many reads and how many others the page can show, and the longest body that it shows.
+RECENT, MOST_BYTES = 100, 64 << 10
 MASK = "[secret]"
 SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.CAN_CONTAIN_SECRETS)) | {
     # Fields of sign-in requests.
@@ -43,6 +48,9 @@ SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.CAN_CONTA
 }
 
 
+Line = dict[str, Any]
+
+
 class RequestLog:
     """requests.jsonl. A failed write does not fail the request; it is reported once."""
 
@@ -50,6 +58,15 @@ class RequestLog:
         self._path = path
         self._file = path.open("ab", buffering=0)
         self._last_complaint = ""
+        # Larger after a restart.
+        self._numbers = itertools.count(time.time_ns() // 1_000_000)
+        # Apart, as polls are many.
+        self._reads, self._others = deque[Line](maxlen=RECENT), deque[Line](maxlen=RECENT)
+
+    @property
+    def recent(self) -> list[Line]:
+        """Returns the last lines, each with its number, newest first."""
+        return sorted([*self._reads, *self._others], key=lambda line: -line["number"])
 
     def close(self) -> None:
         self._file.close()
@@ -62,7 +79,7 @@ class RequestLog:
             "time": datetime.datetime.now(datetime.UTC).isoformat(),
             "method": request.method,
             "path": request.path,
-            "query": _without_secrets(dict(request.query)),
+            "query": without_secrets(dict(request.query)),
             "headers": _headers(request),
             # Names only.
             "withheld": sorted(SECRET_HEADERS & set(map(str.lower, request.headers))),
@@ -70,8 +87,13 @@ class RequestLog:
             "status": status,
             **({"note": note} if note else {}),
         }
+        encoded = json.dumps(line).encode() + b"\n"
+        if len(encoded) > MOST_BYTES:
+            line["body"] = f"({len(content)} bytes, which are in {self._path.name})"
+        recent = self._reads if request.method == "GET" else self._others
+        recent.append({"number": next(self._numbers), **line})
         try:
-            self._append(json.dumps(line).encode() + b"\n")
+            self._append(encoded)
         except OSError as error:
             if str(error) != self._last_complaint:
                 self._last_complaint = str(error)
@@ -105,9 +127,9 @@ def _body(content_type: str, content: bytes) -> Any:
         return None
     text = content.decode("utf-8", "replace")
     if content_type == "application/x-www-form-urlencoded":
-        return _without_secrets(dict(parse_qsl(text)))
+        return without_secrets(dict(parse_qsl(text)))
     try:
-        return _without_secrets(bodies.parse(content))
+        return without_secrets(bodies.parse(content))
     except errors.ArmError:
         # A body that cannot be parsed may hold a secret anywhere.
         return f"({len(content)} bytes that are not JSON)"
@@ -119,13 +141,14 @@ def _names_only(body: Any) -> Any:
     return {**body, "properties": sorted(properties)} if isinstance(properties, dict) else body
 
 
-def _without_secrets(value: Any) -> Any:
+def without_secrets(value: Any) -> Any:
+    """Returns a value without the fields that hold secrets."""
     if isinstance(value, dict):
         return {
-            name: _without_secrets(inner)
+            name: without_secrets(inner)
             for name, inner in value.items()
             if name.lower() not in SECRET_FIELDS
         }
     if isinstance(value, list):
-        return [_without_secrets(inner) for inner in value]
+        return [without_secrets(inner) for inner in value]
     return value

@@ -18,6 +18,7 @@ from aiohttp import web
 from rehearsal.arm import bodies, errors, operations, prices, tokens
 from rehearsal.arm.aks import sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
+from rehearsal.arm.dashboard.document import Knowledge
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, load_principal
@@ -35,6 +36,8 @@ from rehearsal.files import WatchedFile, log_line
 
 # The logged status of a request that was not answered.
 NO_ANSWER = 0
+# What the page of the server shows.
+KNOWLEDGE = web.AppKey("KNOWLEDGE", Knowledge)
 # Text that may be copied from a request into a response header.
 _IN_A_HEADER = re.compile(r"[!-~]{1,255}")
 
@@ -72,8 +75,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     settings = _fleet_settings(home, audience, options)
     control_planes = FleetControlPlanes(store, offers, settings, faults.node_faults)
     backend = Backend(store, principal, control_planes, offers, options.time_scale)
-    front = Front(backend, issuer, audience)
-    reviewer = sign_in.Reviewer(store, issuer, principal)
+    front, reviewer = Front(backend, issuer, audience), sign_in.Reviewer(store, issuer, principal)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         content, fault = b"", Fault()
@@ -131,6 +133,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     app.router.add_get(OVERVIEW, partial(_overview, control_planes, faults, script))
     app.router.add_route("*", "/{path:.*}", answer)
     app.cleanup_ctx.append(live)
+    app[KNOWLEDGE] = Knowledge(home.path, store, control_planes, faults, script, request_log)
     return app
 
 
@@ -204,7 +207,7 @@ def _fleet_settings(home: Home, audience: str, options: Options) -> Settings | N
 
 
 async def serve(
-    app: web.Application, listener: socket.socket, tls: ssl.SSLContext
+    app: web.Application, listener: socket.socket, tls: ssl.SSLContext | None
 ) -> web.AppRunner:
     # Open client connections must not delay the shutdown.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)

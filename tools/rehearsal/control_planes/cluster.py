@@ -164,6 +164,11 @@ class Cluster:
         # By pod uid: why it could not be evicted.
         self._kept: dict[str, str] = {}
 
+    @property
+    def pods(self) -> list[Json]:
+        """Returns the pods, as far as the watch has told."""
+        return self._pods.objects
+
     def wants(self, desired: DesiredCluster) -> None:
         """Takes over what is desired now."""
         if desired != self._desired:

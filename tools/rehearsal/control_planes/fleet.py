@@ -125,6 +125,11 @@ class Fleet:
         cluster = self._running.get(uid)
         return list(cluster.nodes.objects) if cluster else []
 
+    def pods(self, uid: str) -> list[dict[str, Any]]:
+        """Returns the pods of a cluster; none while it does not run."""
+        cluster = self._running.get(uid)
+        return cluster.pods if cluster else []
+
     def is_settled(self, uid: str, operation: str) -> bool:
         """Whether a cluster has reached the desired state of an operation."""
         cluster = self._running.get(uid)

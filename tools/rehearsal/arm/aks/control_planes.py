@@ -258,6 +258,10 @@ class FleetControlPlanes:
         nodes = self.fleet.nodes(_uid(cluster)) if self.fleet else []
         return [node for node in nodes if pool_of(node) == pool.name]
 
+    def pods(self, cluster: Resource) -> list[Json]:
+        """Returns the pods of a cluster, as Kubernetes knows them."""
+        return self.fleet.pods(_uid(cluster)) if self.fleet else []
+
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
         """Returns the credentials of a cluster, as Azure lists them."""
         if self.fleet is None:

@@ -1,0 +1,1 @@
+"""A page for browsers that shows what a rehearsal does; it changes nothing."""
