@@ -23,8 +23,8 @@ def taint(name: str) -> str:
 def priorities(ladders: Sequence[Sequence[str]]) -> str:
     """Returns the ConfigMap's text for the pools of each capacity, in their order.
 
-    The autoscaler knows a pool by its scale set: aks-POOL-NUMBER-vmss. No pod fits the pools of two
-    capacities, so these can have the same priorities.
+    The autoscaler knows a pool by its scale set: aks-POOL-NUMBER-vmss. A pod selects one capacity,
+    so the pools of two can have the same priorities.
     """
     ranked: dict[int, list[str]] = {}
     for pools in ladders:

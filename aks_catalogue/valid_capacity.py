@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from aks_catalogue.gpu_resources import gpu_resource
+from aks_catalogue import valid_pools
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.sizes import find, is_below
 from aks_catalogue.valid import Values, matches
@@ -16,25 +16,19 @@ CAPACITY_NAME = matches(
 )
 
 
+def check_size(vm_size: str | None, _: Values) -> str | None:
+    return valid_pools.check_gpu_size(vm_size, {}) if vm_size else None
+
+
+def check_size_is_known(vm_size: str | None, _: Values) -> str | None:
+    return valid_pools.check_size_is_known(vm_size, {}) if vm_size else None
+
+
 def check_rungs(rungs: Sequence[Any], capacity: Values) -> str | list[Mistake] | None:
     """Judges the rungs: arguments of pools, or sections of a stack file."""
     if not rungs:
         return "needs at least one rung, a pool"
-    return [
-        *_twice(rungs),
-        *_unscaled(rungs),
-        *_too_small(rungs, capacity),
-        *_others(rungs),
-    ]
-
-
-def _twice(rungs: Sequence[Any]) -> Iterator[Mistake]:
-    # The names of a stack file's pools are judged beside those of all others.
-    names = [getattr(rung, "pool_name", None) for rung in rungs]
-    for number, name in enumerate(names):
-        if isinstance(name, str) and (others := names.count(name)) > 1:
-            reason = f"{others} rungs are named {name!r}: give each its own name"
-            yield Mistake(f"[{number}].poolName", reason)
+    return [*_unscaled(rungs), *_too_small(rungs, capacity), *_cut_otherwise(rungs)]
 
 
 def _unscaled(rungs: Sequence[Any]) -> Iterator[Mistake]:
@@ -42,7 +36,7 @@ def _unscaled(rungs: Sequence[Any]) -> Iterator[Mistake]:
         if rung.max_count is None:
             reason = "is required: AKS adds nodes to rungs one after the other"
             yield Mistake(f"[{number}].maxCount", reason)
-        if (rung.extra or {}).get("scaleDownMode") == "Deallocate":
+        if rung.extra.get("scaleDownMode") == "Deallocate":
             reason = (
                 "scaleDownMode: Deallocate keeps AKS on a rung without machines (Azure/AKS#5589): "
                 "use Delete"
@@ -65,25 +59,14 @@ def _too_small(rungs: Sequence[Any], capacity: Values) -> Iterator[Mistake]:
             yield Mistake(f"[{number}].vmSize", reason)
 
 
-def _others(rungs: Sequence[Any]) -> Iterator[Mistake]:
-    """The rungs whose GPUs have another name than those of the first: a pod asks for one name."""
-    names = [_resource(rung) for rung in rungs]
-    for number, name in enumerate(names):
-        if name and names[0] and name != names[0]:
-            reason = (
-                f"its GPUs are {name}, and those of the first rung are {names[0]}: use the same "
-                "migProfile, migStrategy and sharing on all rungs"
-            )
+def _cut_otherwise(rungs: Sequence[Any]) -> Iterator[Mistake]:
+    """The rungs whose GPUs are cut or shared in another way: pods count on a part of one size."""
+    for number, rung in enumerate(rungs):
+        is_known = all(isinstance(each.mig_profile, str | None) for each in (rung, rungs[0]))
+        if is_known and _cut(rung) != _cut(rungs[0]):
+            reason = "use the same migProfile, migStrategy and sharing as on the first rung"
             yield Mistake(f"[{number}]", reason)
 
 
-def _resource(rung: Any) -> str | None:
-    if not isinstance(rung.vm_size, str) or not isinstance(rung.mig_profile, str | None):
-        return None
-    shared = rung.sharing.time_slicing if rung.sharing else None
-    return gpu_resource(
-        rung.vm_size,
-        mig_profile=rung.mig_profile,
-        mig_strategy=rung.mig_strategy,
-        time_slicing=shared,
-    ).name
+def _cut(rung: Any) -> tuple[Any, ...]:
+    return rung.mig_profile, rung.mig_strategy or "single", rung.sharing

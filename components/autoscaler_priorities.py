@@ -23,7 +23,7 @@ class AutoscalerPriorities(pulumi.ComponentResource):
     A cluster has one, for all its capacities. Other pools grow only for pods that fit none of
     these. The autoscaler reads it again when it changes. Give the Kubernetes provider
     `enable_config_map_mutable`: otherwise Pulumi replaces the ConfigMap, and meanwhile there is no
-    order.
+    order. It stays in the cluster when the component goes: without it, no pool would grow any more.
     """
 
     priorities: pulumi.Output[str]
@@ -38,6 +38,7 @@ class AutoscalerPriorities(pulumi.ComponentResource):
             name,
             metadata=meta.v1.ObjectMetaArgs(name=capacity.CONFIG_MAP, namespace=capacity.NAMESPACE),
             data={capacity.KEY: self.priorities},
-            opts=pulumi.ResourceOptions(parent=self),
+            # Without it the expander lets no pool grow at all, and AKS keeps the expander.
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
         )
         self.register_outputs({"priorities": self.priorities})

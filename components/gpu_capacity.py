@@ -1,6 +1,6 @@
 """GPUs that can be had: a ladder of pools, of which AKS takes the first that has machines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Annotated, Any
@@ -11,6 +11,7 @@ from aks_catalogue import capacity
 from aks_catalogue import valid_capacity as rules
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.scheduling import Toleration, tolerations
+from aks_catalogue.valid import Doubtful
 from components.arguments import check
 from components.declared import made
 from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
@@ -20,13 +21,13 @@ from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 class GpuCapacityArgs:
     """The inputs of a ladder of GPU node pools."""
 
-    capacity_name: Annotated[pulumi.Input[str], rules.CAPACITY_NAME]
+    capacity_name: Annotated[str, rules.CAPACITY_NAME]
     """The name by which pods find the capacity: up to 40 lowercase letters, digits and `-`. Another
     name changes the labels and taints of the nodes: pods of the old one find none."""
     rungs: Annotated[Sequence[GpuNodePoolArgs], rules.check_rungs]
     """The pools, first the one to try first: a reservation, spot nodes, regular ones, other sizes,
-    other zones. Each has `min_count` and `max_count`. All have to offer GPUs by the same name."""
-    vm_size: str | None = None
+    other zones. Each has `min_count` and `max_count`, and all cut and share GPUs alike."""
+    vm_size: Annotated[str | None, rules.check_size, Doubtful(rules.check_size_is_known)] = None
     """The VM size that the pods are made for: no rung may have fewer GPUs, or less memory on each.
     Default: that of the first rung."""
     prefix: str | None = None
@@ -43,14 +44,14 @@ class GpuCapacity(pulumi.ComponentResource):
     cluster's autoscaler needs the expander `priority`, and AutoscalerPriorities.
     """
 
-    capacity_name: pulumi.Output[str]
+    capacity_name: str
     """The name by which pods find the capacity."""
     pool_names: pulumi.Output[list[str]]
     """The names of the pools in AKS, first the one to try first."""
     resource_name: pulumi.Output[str | None]
     """The resource that a pod asks for to get a GPU, such as `nvidia.com/gpu`. None if the VM size
     is not in the table of GPU sizes."""
-    node_selector: pulumi.Output[dict[str, str]]
+    node_selector: dict[str, str]
     """The node selector that binds a pod to the capacity."""
     tolerations: pulumi.Output[list[Toleration]]
     """The tolerations that a pod needs to run on every rung."""
@@ -62,31 +63,35 @@ class GpuCapacity(pulumi.ComponentResource):
     ) -> None:
         check(name, args)
         super().__init__("aks-gpu:components:GpuCapacity", name, None, opts)
-        own, prefix = args.capacity_name, f"{name}-" if args.prefix is None else args.prefix
+        # Each rung warns of its own.
+        if reason := rules.check_size_is_known(args.vm_size, {}):
+            pulumi.log.warn(reason, self)
+        own = args.capacity_name
+        prefix = f"{name}-" if args.prefix is None else args.prefix
         self.pools = [
             GpuNodePool(
                 f"{prefix}{rung.pool_name if isinstance(rung.pool_name, str) else number}",
                 replace(
                     rung,
-                    labels=made(_labels, own, rung.labels),
-                    taints=made(_taints, own, rung.taints),
+                    labels=made(lambda others: {**others, capacity.LABEL: own}, rung.labels),
+                    taints=made(lambda others: [*others, capacity.taint(own)], rung.taints),
                 ),
                 pulumi.ResourceOptions(parent=self),
             )
             for number, rung in enumerate(args.rungs)
         ]
-        self.capacity_name = pulumi.Output.from_input(own)
+        self.capacity_name = own
         self.pool_names = pulumi.Output.all(*(pool.pool_name for pool in self.pools)).apply(list)
         self.resource_name = self.pools[0].resource_name
-        self.node_selector = self.capacity_name.apply(lambda own: {capacity.LABEL: own})
+        self.node_selector = {capacity.LABEL: own}
         taints = pulumi.Output.all(*(pool.node_taints for pool in self.pools))
         self.tolerations = taints.apply(lambda each: tolerations(chain(*each)))
-        self.pod = pulumi.Output.all(
-            self.resource_name, self.node_selector, self.tolerations
-        ).apply(lambda values: sample_pod(*values))
+        self.pod = pulumi.Output.all(self.resource_name, self.tolerations).apply(
+            lambda values: sample_pod(values[0], {capacity.LABEL: own}, values[1])
+        )
         self.register_outputs(self.placement())
 
-    def placement(self) -> dict[str, pulumi.Output[Any]]:
+    def placement(self) -> dict[str, Any]:
         """Returns what workloads need to know of the capacity, and a pod that runs on it."""
         return {
             "capacityName": self.capacity_name,
@@ -96,11 +101,3 @@ class GpuCapacity(pulumi.ComponentResource):
             "tolerations": self.tolerations,
             "pod": self.pod,
         }
-
-
-def _labels(own: str, others: Mapping[str, str]) -> dict[str, str]:
-    return {**others, capacity.LABEL: own}
-
-
-def _taints(own: str, others: Sequence[str]) -> list[str]:
-    return [*others, capacity.taint(own)]

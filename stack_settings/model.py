@@ -75,6 +75,7 @@ class Autoscaler(Section):
     `cluster.extra`, as `autoScalerProfile`."""
 
     if TYPE_CHECKING:
+        balance_similar_pools: bool
         expander: str
 
 
@@ -354,12 +355,18 @@ class Settings(Section):
 
     @field_validator("gpu_capacity")
     @classmethod
-    def _require_its_expander(cls, ladders: list[Capacity], info: ValidationInfo) -> list[Capacity]:
+    def _fit_the_autoscaler(cls, ladders: list[Capacity], info: ValidationInfo) -> list[Capacity]:
         cluster: Cluster | None = info.data.get("cluster")
         own = cluster.autoscaler if cluster and ladders else None
+        found = []
         if own and own.model_fields_set >= {"expander"} and own.expander != capacity.EXPANDER:
             reason = f"gpuCapacity needs {capacity.EXPANDER}, not {own.expander!r}: remove this key"
-            raise RefusedError([Mistake("cluster.autoscaler.expander", reason)])
+            found.append(Mistake("cluster.autoscaler.expander", reason))
+        if own and own.balance_similar_pools:
+            reason = "would add nodes to all rungs of one size at once: remove it with gpuCapacity"
+            found.append(Mistake("cluster.autoscaler.balanceSimilarPools", reason))
+        if found:
+            raise RefusedError(found)
         return ladders
 
     @field_validator("gpu_isolation")

@@ -229,7 +229,7 @@ class GpuPool(Pool):
         return size.name if size else vm_size
 
 
-@keys_of(GpuCapacityArgs, named="capacity_name")
+@keys_of(GpuCapacityArgs, named="capacity_name", without=("prefix",))
 class Capacity(Section):
     """GPUs that can be had: pools that stand in for each other ([capacity](../capacity.md))."""
 
@@ -244,7 +244,7 @@ class Capacity(Section):
     and go back to none."""
     rungs: list[GpuPool]
     """The pools, first the one to try first, each with the keys of `gpuPools`: a reservation, spot
-    nodes, regular ones, other sizes, other zones. All have to offer GPUs by the same name."""
+    nodes, regular ones, other sizes, other zones. All cut and share GPUs alike."""
 
     @field_validator("name")
     @classmethod

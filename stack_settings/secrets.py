@@ -17,7 +17,6 @@ KEPT = frozenset(
         "devicePlugin.image",
         "gpuCapacity[].rungs[].customHeaders",
         "gpuCapacity[].rungs[].extra",
-        "gpuCapacity[].rungs[].labels",
         "gpuCapacity[].rungs[].taints",
         "gpuPools[].customHeaders",
         "gpuPools[].extra",

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from aks_catalogue.capacity import CONFIG_MAP
 from tests.bench import Bench
+from tests.cluster_bench import ClusterBench
 from tests.names import unique
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -52,15 +54,23 @@ def test_pools_stay_when_they_come_to_a_capacity_and_go(whole_bench: Bench) -> N
         "regular": "update",
         "autoscaler-priorities": "update",
     }
-    order = whole_bench.resources()["autoscaler-priorities"]["inputs"]["data"]["priorities"]
+    cluster = ClusterBench(whole_bench.engine, whole_bench.cloud, whole_bench.folder)
+    order = cluster.kubectl("get", "configmap", "-n", "kube-system", CONFIG_MAP, "-o", "yaml")
     assert order.index("^aks-regular-") < order.index("^aks-spot-")
-    cluster = whole_bench.resources()["cluster"]["inputs"]
-    assert cluster["autoScalerProfile"]["expander"] == "priority"
+    profile = whole_bench.resources()["cluster"]["inputs"]["autoScalerProfile"]
+    assert profile["expander"] == "priority"
 
     assert up(gpuPools=[REGULAR], gpuCapacity=[ladder("other", SPOT)]) == {
         "regular": "update",
         "autoscaler-priorities": "update",
     }
+    assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update", "autoscaler-priorities": "delete"}
+    # The order is still in the cluster: AKS keeps the expander, which needs it.
+    again = {"gpuPools": [REGULAR], "gpuCapacity": [ladder("again", SPOT)]}
+    whole_bench.write_stack(stack | again)
+    assert "already exists" in whole_bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    cluster.kubectl("delete", "configmap", "-n", "kube-system", CONFIG_MAP)
+    assert up(**again) == {"autoscaler-priorities": "create"}
     assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update", "autoscaler-priorities": "delete"}
     assert whole_bench.requests("DELETE", "agentPools") == []
     assert whole_bench.resources()["regular"]["inputs"]["nodeLabels"] == {}

@@ -81,6 +81,19 @@ def test_the_autoscaler_gets_the_expander(autoscaler: Any) -> None:
             "gpuCapacity[0].rungs[1].vmSize: Standard_NC4as_T4_v3 has fewer GPUs",
         ),
         (
+            {**LADDER, "vmSize": "Standard_D4s_v5"},
+            "gpuCapacity[0].vmSize: 'Standard_D4s_v5' has no",
+        ),
+        ({**LADDER, "prefix": "x"}, "gpuCapacity[0].prefix: is not a key of a stack file"),
+        (
+            {**LADDER, "rungs": [SPOT, {**REGULAR, "migProfile": "MIG1g"}]},
+            "gpuCapacity[0].rungs[1]: use the same migProfile, migStrategy and sharing",
+        ),
+        (
+            {**LADDER, "rungs": [SPOT, {**REGULAR, "sharing": {"timeSlicing": {"replicas": 2}}}]},
+            "gpuCapacity[0].rungs[1]: use the same migProfile, migStrategy and sharing",
+        ),
+        (
             {**LADDER, "rungs": [{**SPOT, "gpuStack": "managed"}]},
             "gpuCapacity[0].rungs[0].maxCount",
         ),
@@ -103,3 +116,17 @@ def test_all_mistakes_are_told_at_once() -> None:
         assert words in two
     other = refusal(LADDER, cluster={"autoscaler": {"expander": "least-waste"}})
     assert "cluster.autoscaler.expander: gpuCapacity needs priority, not 'least-waste'" in other
+    autoscaler = {"expander": "random", "balanceSimilarPools": True}
+    both = refusal(LADDER, cluster={"autoscaler": autoscaler})
+    assert both.count("cluster.autoscaler.") == 2
+    assert "cluster.autoscaler.balanceSimilarPools: would add nodes to all rungs" in both
+
+
+def test_a_size_that_nobody_knows_is_told() -> None:
+    """With a typo in it, no rung was judged, and nobody said so."""
+    config = {**LADDER, "vmSize": "Standard_NC24ads_A100_v5"}
+    own = [{**each, "vmSize": "Standard_NC8as_T4_v3"} for each in (SPOT, REGULAR)]
+    warnings: list[str] = []
+    texts = {"aks-gpu:gpuCapacity": json.dumps([{**config, "rungs": own}])}
+    load(texts, "test", warnings.append)
+    assert any("Standard_NC24ads_A100_v5 is not in the table" in each for each in warnings)

@@ -25,7 +25,6 @@ KEPT_VALUES: dict[str, tuple[Any, set[str]]] = {
     "systemPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "gpuCapacity[].rungs[].customHeaders": ({"X-Team": "hunter2"}, {"hunter2"}),
     "gpuCapacity[].rungs[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
-    "gpuCapacity[].rungs[].labels": ({"team": "hunter2"}, {"hunter2"}),
     "gpuCapacity[].rungs[].taints": (["a=b:NoSchedule"], {"a=b:NoSchedule"}),
     "gpuPools[].extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
     "systemPool.extra": ({"messageOfTheDay": "hunter2"}, {"hunter2"}),
