@@ -19,13 +19,7 @@ from typing import Any
 from aks_catalogue.scheduling import Taint, selects, untolerated
 from kube_client.backoff import Backoff
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.autoscaler import (
-    PoolState,
-    has_nvidia_gpus,
-    is_complete,
-    missing,
-    template,
-)
+from rehearsal.control_planes.autoscaler import PoolState, complete, missing, template
 from rehearsal.control_planes.desired_state import Refusal
 from rehearsal.pace import SECONDS_PER_SECOND
 
@@ -140,8 +134,7 @@ def status(states: Sequence[PoolState], failures: Mapping[str, Failure]) -> Json
 
 def _group(state: PoolState, failure: Failure | None) -> Json:
     pool, limits = state.pool, state.pool.limits
-    has_gpus = has_nvidia_gpus(pool)
-    ready = [node for node in state.nodes if is_complete(node, has_gpus=has_gpus)]
+    ready = complete(state)
     scale_up: Json = {"status": "NoActivity"}
     if pool.count > len(ready):
         scale_up = {"status": "InProgress"}
