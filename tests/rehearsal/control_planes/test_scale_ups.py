@@ -205,12 +205,14 @@ def test_a_pause_can_be_seen_at_any_time_scale(time_scale: float) -> None:
 
 def test_what_azure_refuses_at_once_is_told_with_its_code() -> None:
     """Of machines that fail to start the autoscaler tells the same for all causes."""
-    told = scale_ups.told("aks-p-1-vmss", 0, 1, 3, Refusal("SkuNotAvailable", "none"))
+    failure = scale_ups.Failure.of(Refusal("SkuNotAvailable", "none"))
+    told = scale_ups.told("aks-p-1-vmss", 0, 1, 3, failure)
     assert [event["reason"] for event in told] == ["ScaledUpGroup", "FailedToScaleUpGroup"]
     assert told[1]["message"] == (
         'Scale-up failed for group aks-p-1-vmss: Code="SkuNotAvailable" Message="none"'
     )
-    told = scale_ups.told("aks-p-1-vmss", 0, 2, 3, Refusal("AllocationFailed", "none"))
+    failure = scale_ups.Failure.of(Refusal("AllocationFailed", "none"))
+    told = scale_ups.told("aks-p-1-vmss", 0, 2, 3, failure)
     assert told[-1] == {
         "reason": "ScaleUpFailed",
         "kind": "Warning",
@@ -241,18 +243,17 @@ def test_a_waiting_pod_hears_the_reasons_of_all_pools() -> None:
     )
 
 
-def test_a_condition_keeps_the_time_since_when_it_is_so() -> None:
+def test_the_growth_of_a_pool_keeps_the_time_since_when_it_is_so() -> None:
     states = [PoolState(Ladder([]).desired, rung(0), [], [])]
-    first = scale_ups.stamped(scale_ups.status(states, {}), {}, "1")
-    assert scale_ups.written("2026-11-28T15:00:00Z") == "2026-11-28 15:00:00 +0000 UTC"
-    failure = scale_ups.Failure("cloudProviderError", "none")
-    off = scale_ups.status(states, {"rung0": failure})
-    [group] = scale_ups.stamped(off, first, "2")["nodeGroups"]
+    first = scale_ups.status(states, {}, {}, "1")
+    assert scale_ups.status(states, {}, first, "2") == first
+    failures = {"rung0": scale_ups.Failure("cloudProviderError", "none")}
+    off = scale_ups.status(states, failures, first, "2")
+    assert scale_ups.status(states, failures, off, "3") == off
+    [group] = off["nodeGroups"]
     assert group["scaleUp"] == {
         "status": "Backoff",
         "backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": "none"},
-        "lastProbeTime": "2",
         "lastTransitionTime": "2",
     }
-    assert group["health"]["lastTransitionTime"] == "1"
     assert group["health"]["cloudProviderTarget"] == 0

@@ -81,7 +81,7 @@ LIST_CONFIG_MAPS = "/api/v1/configmaps"
 # By which the expander `priority` chooses.
 PRIORITIES = (capacity.NAMESPACE, capacity.CONFIG_MAP)
 # The object of the autoscaler's events, and the sources of events.
-STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": scale_ups.STATUS}
+STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": "cluster-autoscaler-status"}
 AUTOSCALER = {"component": "cluster-autoscaler"}
 NODE_PROBLEMS = {"component": "custom-scheduledevents-consolidated-condition-plugin-monitor"}
 
@@ -145,7 +145,6 @@ class Cluster:
         self._back_offs = scale_ups.BackOffs(time_scale)
         # What the autoscaler has told: its status, and the last message of each waiting pod by uid.
         self._status: Json = {}
-        self._stamped: Json = {}
         self._told: dict[str, str] = {}
         # How long ahead a spot node gives notice, and the uids of those that are gone.
         self._notice = max(SHORTEST_NOTICE, NOTICE_SECONDS * time_scale * SECONDS_PER_SECOND)
@@ -576,14 +575,15 @@ class Cluster:
         refusal = self._machines.resize(pool.id, count)
         if count < pool.count:
             return
-        if refusal:
-            self._back_offs.fail(pool.name, scale_ups.Failure.of(refusal))
+        failure = scale_ups.Failure.of(refusal) if refusal else None
+        if failure:
+            self._back_offs.fail(pool.name, failure)
         else:
             self._back_offs.succeed(pool.name)
         group, most = nodes.group(state.cluster, pool), pool.limits.most if pool.limits else count
-        for told in scale_ups.told(group, pool.count, count, most, refusal):
+        for told in scale_ups.told(group, pool.count, count, most, failure):
             await self._api.post(*events.event(STATUS, AUTOSCALER, **told))
-        if refusal is None or refusal.code in scale_ups.LATE:
+        if failure is None or failure.code != scale_ups.AT_ONCE:
             change = f"[{{{group} {pool.count}->{count} (max: {most})}}]"
             for pod in state.pods:
                 if pod["metadata"]["uid"] in growth.helped:
@@ -601,22 +601,19 @@ class Cluster:
         self, states: Sequence[PoolState], failures: Mapping[str, scale_ups.Failure]
     ) -> None:
         """Writes the autoscaler's status, when it has changed: on AKS every ten seconds."""
-        status = scale_ups.status(states, failures)
+        status = scale_ups.status(states, failures, self._status, now())
         if status == self._status:
             return
-        stamped = scale_ups.stamped(status, self._stamped, now())
+        text = yaml.safe_dump({"time": now(), **status}, sort_keys=False, width=LONGEST_LINE)
         body = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {
-                "name": STATUS["name"],
-                "annotations": {scale_ups.UPDATED: stamped["time"]},
-            },
-            "data": {"status": yaml.safe_dump(stamped, sort_keys=False, width=LONGEST_LINE)},
+            "metadata": {"name": STATUS["name"]},
+            "data": {"status": text},
         }
         path = f"/api/v1/namespaces/{STATUS['namespace']}/configmaps/{STATUS['name']}"
         await self._api.patch(path, body, APPLY, fieldManager="cluster-autoscaler", force="true")
-        self._status, self._stamped = status, stamped
+        self._status = status
 
     # -- spot
 
