@@ -33,7 +33,6 @@ from rehearsal.control_planes import (
     events,
     gpu_operator,
     gpus,
-    kubelet,
     nodes,
     pool_plan,
     sample_job,
@@ -400,8 +399,8 @@ class Cluster:
         if patch := gpus.status_patch(node, offered, now()):
             await self._patch_status(node, patch)
             if offered and offered.conflict and "conditions" in patch:
-                warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, offered.conflict)
-                await self._api.post(*warning)
+                about, host = events.of_node(node), node["metadata"]["name"]
+                await self._warn(about, host, CONFLICT_CONDITION, offered.conflict)
         if offered is None:
             self._offered.discard(uid)
         else:
@@ -417,7 +416,7 @@ class Cluster:
             status = {"phase": "Failed", "reason": reason, "message": f"Pod was rejected: {why}"}
             patch = {"status": {**status, "containerStatuses": None}}
             self._pods.put(await self._api.patch(f"{_path(pod)}/status", patch, STRATEGIC))
-            await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
+            await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, why)
 
     async def _keep_faults(self, cluster: DesiredCluster) -> None:
         for node in self.nodes.objects:
@@ -479,7 +478,7 @@ class Cluster:
             return
         self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
         for reason, message in change.warnings:
-            await self._api.post(*kubelet.warning(pod, "Pod", reason, message))
+            await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, message)
 
     async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
         """Whether a pod waits for volumes; an event has the reason."""
@@ -504,7 +503,7 @@ class Cluster:
         if self._obstacles.get((uid, reason)) != why:
             self._obstacles[uid, reason] = why
             if why:
-                await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
+                await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, why)
         return True
 
     def _life(self, pod: Json, pool: DesiredPool, beside: Sequence[Json], maps: ConfigMaps) -> Life:
@@ -658,6 +657,11 @@ class Cluster:
             await self._api.post(*events.event(about, NODE_PROBLEMS, reason, message))
 
     # -- the API server
+
+    async def _warn(self, about: Json, host: str, reason: str, message: str) -> None:
+        """Makes an event of what the kubelet of a node says."""
+        kubelet = {"component": "kubelet", "host": host}
+        await self._api.post(*events.event(about, kubelet, reason, message))
 
     async def _patch_node(self, node: Json, patch: Json) -> Json:
         path = f"{LIST_NODES}/{node['metadata']['name']}"
