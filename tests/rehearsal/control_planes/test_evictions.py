@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehearsal.control_planes import cluster as clusters
-from rehearsal.control_planes import nodes
+from rehearsal.control_planes import evictions, nodes
 from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
 from rehearsal.control_planes.cluster import Cluster
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, Limits
@@ -24,7 +24,7 @@ EVENT = r"EventId:\s*[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$"
 
 @given(at=st.integers(min_value=1_600_000_000, max_value=2_500_000_000))
 def test_a_notice_has_its_time_as_the_node_problem_detector_writes_it(at: int) -> None:
-    preemption, any_event = nodes.notices(at, "now")
+    preemption, any_event = evictions.notices(at, "now")
     for condition in (preemption, any_event):
         message = condition["message"]
         assert condition["status"] == "True"
@@ -32,8 +32,8 @@ def test_a_notice_has_its_time_as_the_node_problem_detector_writes_it(at: int) -
         assert found
         assert parsedate_to_datetime(found[1]).timestamp() == at
         assert re.search(EVENT, message)
-    assert nodes.evicted_at({"status": {"conditions": [preemption, any_event]}}) == at
-    assert nodes.evicted_at({"status": {"conditions": [any_event]}}) is None
+    assert evictions.evicted_at({"status": {"conditions": [preemption, any_event]}}) == at
+    assert evictions.evicted_at({"status": {"conditions": [any_event]}}) is None
 
 
 class Azure:
@@ -99,7 +99,7 @@ def test_a_node_is_drained_until_its_time_and_then_goes_once() -> None:
     """The watch tells of a deletion late: the node was counted as lost twice."""
     azure, cluster, desired = with_spot()
     [first, second] = cluster.nodes.objects
-    first["status"]["conditions"] = nodes.notices(NOW + 3, "now")
+    first["status"]["conditions"] = evictions.notices(NOW + 3, "now")
     step(cluster, desired, NOW)
     assert azure.done == [("post", "eviction")]
     assert not azure.lost
@@ -114,7 +114,7 @@ def test_a_node_that_goes_anyway_is_not_lost_as_well() -> None:
     """The autoscaler had found it idle while it was drained: the count became negative."""
     azure, cluster, desired = with_spot()
     [first, _] = cluster.nodes.objects
-    first["status"]["conditions"] = nodes.notices(NOW, "now")
+    first["status"]["conditions"] = evictions.notices(NOW, "now")
     first["metadata"]["annotations"][nodes.DELETING] = nodes.AS_IDLE
     step(cluster, desired, NOW)
     assert (azure.done, azure.lost) == ([], [])
@@ -125,7 +125,7 @@ def test_a_node_that_is_taken_back_is_not_idle() -> None:
     present = cluster.nodes.objects
     for node in present:
         node["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
-    present[0]["status"]["conditions"] += nodes.notices(NOW, "now")
+    present[0]["status"]["conditions"] += evictions.notices(NOW, "now")
     scaler = Autoscaler(0.0)
     assert scaler.count(PoolState(desired, desired.pools[0], present, [])) == 1
     assert scaler.idle_nodes == {present[1]["metadata"]["name"]}

@@ -17,7 +17,7 @@ from aks_catalogue.scheduling import Taint, selects, untolerated
 from aks_catalogue.shapes import mapping, mappings
 from aks_catalogue.sizes import find
 from kube_client.objects import conditions
-from rehearsal.control_planes import nodes
+from rehearsal.control_planes import evictions, nodes
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 
 Json = dict[str, Any]
@@ -79,7 +79,9 @@ class Autoscaler:
         ready = [
             each
             for each in state.nodes
-            if nodes.is_ready(each) and not nodes.is_deleting(each) and not nodes.evicted_at(each)
+            if nodes.is_ready(each)
+            and not nodes.is_deleting(each)
+            and not evictions.evicted_at(each)
         ]
         idle = set() if is_awaited else _names(ready) - busy
         for name in names - idle:
@@ -197,10 +199,12 @@ def _gpus(pool: DesiredPool) -> int:
 
 def complete(state: PoolState) -> list[Json]:
     """Returns the nodes that count as ready: a GPU node needs `nvidia.com/gpu` for that."""
-    ready = [each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)]
-    if not _gpus(state.pool):
-        return ready
-    return [each for each in ready if _allocatable(each).get(GPU)]
+    has_gpus = _gpus(state.pool)
+    return [each for each in _ready(state) if not has_gpus or _allocatable(each).get(GPU)]
+
+
+def _ready(state: PoolState) -> list[Json]:
+    return [each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)]
 
 
 def _whole(state: PoolState) -> Amounts:

@@ -31,6 +31,7 @@ from rehearsal.control_planes import (
     autoscaler,
     config_maps,
     events,
+    evictions,
     gpu_operator,
     gpus,
     nodes,
@@ -630,7 +631,7 @@ class Cluster:
                 await self._attempt(self._evict_node(node, pool))
 
     async def _evict_node(self, node: Json, pool: DesiredPool) -> None:
-        at, moment = nodes.evicted_at(node), time.time()
+        at, moment = evictions.evicted_at(node), time.time()
         if at is None:
             if nodes.zone(node) in pool.evicted_zones:
                 await self._give_notice(node, math.ceil(moment + self._notice))
@@ -647,7 +648,7 @@ class Cluster:
             await self._api.delete(_path(pod), gracePeriodSeconds="0")
 
     async def _give_notice(self, node: Json, at: float) -> None:
-        notices = nodes.notices(at, now())
+        notices = evictions.notices(at, now())
         await self._patch_node(node, {"spec": {"unschedulable": True}})
         await self._patch_status(node, {"conditions": notices})
         for notice in notices:
