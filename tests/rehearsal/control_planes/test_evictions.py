@@ -10,6 +10,7 @@ from unittest.mock import MagicMock, patch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kube_client.client import NOT_FOUND, ApiError
 from rehearsal.control_planes import cluster as clusters
 from rehearsal.control_planes import evictions, nodes
 from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
@@ -42,6 +43,7 @@ class Azure:
     def __init__(self) -> None:
         self.lost: list[str] = []
         self.done: list[tuple[str, str]] = []
+        self.gone: set[str] = set()
 
     def resize(self, pool_id: str, count: int) -> None:
         raise AssertionError((pool_id, count))
@@ -57,7 +59,10 @@ class Azure:
         self.done.append(("post", path.rpartition("/")[2]))
 
     async def delete(self, path: str, **_: Any) -> None:
-        self.done.append(("delete", path.rpartition("/")[2]))
+        name = path.rpartition("/")[2]
+        if name in self.gone:
+            raise ApiError(NOT_FOUND, {})
+        self.done.append(("delete", name))
 
 
 def with_spot(**pool: Any) -> tuple[Azure, Cluster, DesiredCluster]:
@@ -108,6 +113,14 @@ def test_a_node_is_drained_until_its_time_and_then_goes_once() -> None:
     assert azure.done[1:] == [("delete", first["metadata"]["name"]), ("delete", "pod0")]
     assert azure.lost == ["/p"]
     assert cluster._nodes_of(desired.pools[0]) == [second]
+
+
+def test_a_pod_that_has_just_gone_does_not_keep_its_node_counted() -> None:
+    azure, cluster, desired = with_spot()
+    azure.gone = {"pod0"}
+    cluster.nodes.objects[0]["status"]["conditions"] = evictions.notices(NOW, "now")
+    step(cluster, desired, NOW)
+    assert azure.lost == ["/p"]
 
 
 def test_a_node_that_goes_anyway_is_not_lost_as_well() -> None:

@@ -80,10 +80,9 @@ LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
 # By which the expander `priority` chooses.
 PRIORITIES = (capacity.NAMESPACE, capacity.CONFIG_MAP)
-# The object of the autoscaler's events, and the sources of events.
+# The object of the autoscaler's events, and their source.
 STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": "cluster-autoscaler-status"}
 AUTOSCALER = {"component": "cluster-autoscaler"}
-NODE_PROBLEMS = {"component": "custom-scheduledevents-consolidated-condition-plugin-monitor"}
 
 
 @dataclass(frozen=True)
@@ -348,15 +347,16 @@ class Cluster:
 
     async def _empty(self, node: Json, *, by_force: bool) -> None:
         """Evicts the pods of a node that is to be removed, and then removes the node."""
-        pods = self._pods_on(node)
-        kept = [pod for pod in pods if not by_force and autoscaler.keeps_node(pod)]
+        kept = [pod for pod in self._pods_on(node) if not by_force and autoscaler.keeps_node(pod)]
         for pod in kept:
             await self._evict(pod)
-        if kept:
-            return
-        await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
-        # Kubernetes would collect these orphaned pods a minute later.
-        for pod in pods:
+        if not kept:
+            await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
+            await self._collect_pods(node)
+
+    async def _collect_pods(self, node: Json) -> None:
+        """Deletes the pods of a node that is gone, a minute before Kubernetes would."""
+        for pod in self._pods_on(node):
             await self._api.delete(_path(pod), gracePeriodSeconds="0")
 
     async def _evict(self, pod: Json) -> None:
@@ -619,43 +619,32 @@ class Cluster:
 
     async def _evict_nodes(self, cluster: DesiredCluster) -> None:
         """Takes back spot nodes: gives notice, drains them, and ends them when it is time."""
-        pools = {pool.name: pool for pool in cluster.pools}
-        for node in self.nodes.objects:
-            pool = pools.get(nodes.pool_of(node) or "")
-            # What goes anyway is counted no more.
-            if (
-                pool
-                and not nodes.is_deleting(node)
-                and node["metadata"]["uid"] not in self._evicted
-            ):
-                await self._attempt(self._evict_node(node, pool))
+        for pool in cluster.pools:
+            for node in self._nodes_of(pool):
+                # What goes anyway is counted no more.
+                if not nodes.is_deleting(node):
+                    await self._attempt(self._evict_node(node, pool))
 
     async def _evict_node(self, node: Json, pool: DesiredPool) -> None:
         at, moment = evictions.evicted_at(node), time.time()
         if at is None:
             if nodes.zone(node) in pool.evicted_zones:
                 await self._give_notice(node, math.ceil(moment + self._notice))
-            return
-        pods = self._pods_on(node)
-        if moment < at:
-            for pod in filter(autoscaler.keeps_node, pods):
+        elif moment < at:
+            for pod in filter(autoscaler.keeps_node, self._pods_on(node)):
                 await self._evict(pod)
-            return
-        await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
-        self._evicted.add(node["metadata"]["uid"])
-        self._machines.lose(pool.id)
-        for pod in pods:
-            await self._api.delete(_path(pod), gracePeriodSeconds="0")
+        else:
+            await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
+            self._evicted.add(node["metadata"]["uid"])
+            self._machines.lose(pool.id)
+            await self._collect_pods(node)
 
     async def _give_notice(self, node: Json, at: float) -> None:
         notices = evictions.notices(at, now())
         await self._patch_node(node, {"spec": {"unschedulable": True}})
         await self._patch_status(node, {"conditions": notices})
         for notice in notices:
-            kind, reason, said = (notice[key] for key in ("type", "reason", "message"))
-            message = f'Node condition {kind} is now: True, reason: {reason}, message: "{said}"'
-            about = events.of_node(node)
-            await self._api.post(*events.event(about, NODE_PROBLEMS, reason, message))
+            await self._api.post(*evictions.event(node, notice))
 
     # -- the API server
 
