@@ -582,7 +582,7 @@ class Cluster:
             self._back_offs.succeed(pool.name)
         group, most = nodes.group(state.cluster, pool), pool.limits.most if pool.limits else count
         for told in scale_ups.told(group, pool.count, count, most, failure):
-            await self._api.post(*events.event(STATUS, AUTOSCALER, **told))
+            await self._api.post(*events.event(STATUS, AUTOSCALER, *told))
         if failure is None or failure.code != scale_ups.AT_ONCE:
             change = f"[{{{group} {pool.count}->{count} (max: {most})}}]"
             for pod in state.pods:

@@ -10,7 +10,6 @@ On AKS the count of the pool rises meanwhile, and falls when the autoscaler remo
 Here it stays. How a refusal of Azure's is written inside `errorMessage` is not on record.
 """
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +24,9 @@ from rehearsal.pace import SECONDS_PER_SECOND
 
 Json = dict[str, Any]
 
-# Upstream's pauses, in seconds: they double from the first to the longest, and begin anew when none
-# has failed for the last of these.
-FIRST, LONGEST, RESET = 300.0, 1800.0, 10800.0
+# Upstream's pauses, in seconds: they double from the first to the longest, and begin anew after a
+# success. Upstream's do so after three hours without a failure, too.
+FIRST, LONGEST = 300.0, 1800.0
 # The shortest pause, at any time scale, so that somebody can see it.
 SHORTEST = 3.0
 # What Azure says only when it has begun to start machines.
@@ -59,47 +58,38 @@ class BackOffs:
         scale = time_scale * SECONDS_PER_SECOND
         self._first = max(SHORTEST, FIRST * scale)
         self._longest = max(self._first, LONGEST * scale)
-        self._reset = max(2 * self._longest, RESET * scale)
-        self._failed: dict[str, tuple[Backoff, float, Failure]] = {}
+        self._failed: dict[str, tuple[Backoff, Failure]] = {}
 
     def fail(self, pool: str, failure: Failure) -> None:
-        moment = time.monotonic()
-        backoff, last, _ = self._failed.get(pool, (None, moment, None))
-        if backoff is None or moment - last > self._reset:
-            backoff = Backoff(self._first, self._longest)
+        backoff, _ = self._failed.get(pool, (Backoff(self._first, self._longest), failure))
         backoff.fail()
-        self._failed[pool] = (backoff, moment, failure)
+        self._failed[pool] = (backoff, failure)
 
     def succeed(self, pool: str) -> None:
         self._failed.pop(pool, None)
 
     def failures(self) -> dict[str, Failure]:
         """Returns why each pool that is backed off now is so."""
-        return {
-            pool: failure
-            for pool, (backoff, _, failure) in self._failed.items()
-            if not backoff.is_due
-        }
+        failed = self._failed.items()
+        return {pool: failure for pool, (backoff, failure) in failed if not backoff.is_due}
 
 
-def told(group: str, before: int, count: int, most: int, failure: Failure | None) -> list[Json]:
-    """Returns the events of one scale-up, on the status: reason, type and message."""
+def told(
+    group: str, before: int, count: int, most: int, failure: Failure | None
+) -> list[tuple[str, str, str]]:
+    """Returns the events of one scale-up, on the status: reason, message and type."""
     sizes = f"{count} instead of {before} (max: {most})"
-    events = [_event("ScaledUpGroup", f"Scale-up: setting group {group} size to {sizes}")]
+    asked = ("ScaledUpGroup", f"Scale-up: setting group {group} size to {sizes}", "Normal")
     if failure and failure.code == AT_ONCE:
         said = failure.message.partition(": ")[2]
         message = f"Scale-up failed for group {group}: {said}"
-        return [*events, _event("FailedToScaleUpGroup", message, "Warning")]
-    events.append(_event("ScaledUpGroup", f"Scale-up: group {group} size set to {sizes}"))
-    if failure:
-        why = f"due to OutOfResource.{failure.code}; source errors: {failure.message}"
-        message = f"Failed adding {count - before} nodes to group {group} {why}"
-        events.append(_event("ScaleUpFailed", message, "Warning"))
-    return events
-
-
-def _event(reason: str, message: str, kind: str = "Normal") -> Json:
-    return {"reason": reason, "message": message, "kind": kind}
+        return [asked, ("FailedToScaleUpGroup", message, "Warning")]
+    done = ("ScaledUpGroup", f"Scale-up: group {group} size set to {sizes}", "Normal")
+    if failure is None:
+        return [asked, done]
+    why = f"due to OutOfResource.{failure.code}; source errors: {failure.message}"
+    message = f"Failed adding {count - before} nodes to group {group} {why}"
+    return [asked, done, ("ScaleUpFailed", message, "Warning")]
 
 
 def why_not(pod: Json, states: Iterable[PoolState]) -> str:
@@ -147,11 +137,6 @@ def _group(state: PoolState, failure: Failure | None) -> Json:
         scale_up = {"status": "Backoff", "backoffInfo": info}
     return {
         "name": nodes.group(state.cluster, pool),
-        "health": {
-            "status": "Healthy",
-            "cloudProviderTarget": pool.count,
-            "minSize": limits.least if limits else 0,
-            "maxSize": limits.most if limits else 0,
-        },
+        "health": {"cloudProviderTarget": pool.count, "maxSize": limits.most if limits else 0},
         "scaleUp": scale_up,
     }
