@@ -256,9 +256,33 @@ def test_the_expander_chooses_the_pool() -> None:
     assert grown("priority", pod("1"), priorities="10: [large]\n50: [small]") == {"small": 1}
 
 
-@pytest.mark.parametrize("priorities", ["", "no map", "{", "10: large"])
-def test_priorities_that_say_nothing_choose_some_pool(priorities: str) -> None:
-    assert sum(grown("priority", pod("1"), priorities=priorities).values()) == 1
+def chosen(expander: str, priorities: str = "") -> set[str]:
+    """The pools that grow in many tries."""
+    tries = (grown(expander, pod("1"), priorities=priorities) for _ in range(30))
+    return {name for grows in tries for name in grows}
+
+
+@pytest.mark.parametrize(
+    "priorities",
+    [
+        *("", "no map", "{", "10: large", "'10': [large]", "10: [other]", "-5: [large]"),
+        # One mistake, and nothing of the text counts.
+        *("10: [large]\n20: small", "10: [large]\n20: ['(']"),
+    ],
+)
+def test_priorities_that_say_nothing_leave_the_choice_to_chance(priorities: str) -> None:
+    """The first pool was taken, and none for an expression that cannot be read.
+
+    So does upstream since 1.26: before, no pool grew (kubernetes/autoscaler, commit 2ee8023261).
+    """
+    assert chosen("priority", priorities) == {"small", "large"}
+
+
+def test_chance_decides_between_equals() -> None:
+    """The first pool was taken."""
+    assert chosen("priority", "10: [small, large]") == {"small", "large"}
+    assert chosen("most-pods") == {"small", "large"}
+    assert chosen("priority", "20:\n10: [large]") == {"large"}
 
 
 def test_a_pool_at_its_limit_leaves_the_rest_to_another() -> None:

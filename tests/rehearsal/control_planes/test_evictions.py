@@ -10,8 +10,9 @@ from unittest.mock import MagicMock, patch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kube_client.client import NOT_FOUND, ApiError
 from rehearsal.control_planes import cluster as clusters
-from rehearsal.control_planes import nodes
+from rehearsal.control_planes import evictions, nodes
 from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
 from rehearsal.control_planes.cluster import Cluster
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, Limits
@@ -24,7 +25,7 @@ EVENT = r"EventId:\s*[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$"
 
 @given(at=st.integers(min_value=1_600_000_000, max_value=2_500_000_000))
 def test_a_notice_has_its_time_as_the_node_problem_detector_writes_it(at: int) -> None:
-    preemption, any_event = nodes.notices(at, "now")
+    preemption, any_event = evictions.notices(at, "now")
     for condition in (preemption, any_event):
         message = condition["message"]
         assert condition["status"] == "True"
@@ -32,8 +33,8 @@ def test_a_notice_has_its_time_as_the_node_problem_detector_writes_it(at: int) -
         assert found
         assert parsedate_to_datetime(found[1]).timestamp() == at
         assert re.search(EVENT, message)
-    assert nodes.evicted_at({"status": {"conditions": [preemption, any_event]}}) == at
-    assert nodes.evicted_at({"status": {"conditions": [any_event]}}) is None
+    assert evictions.evicted_at({"status": {"conditions": [preemption, any_event]}}) == at
+    assert evictions.evicted_at({"status": {"conditions": [any_event]}}) is None
 
 
 class Azure:
@@ -42,6 +43,7 @@ class Azure:
     def __init__(self) -> None:
         self.lost: list[str] = []
         self.done: list[tuple[str, str]] = []
+        self.gone: set[str] = set()
 
     def resize(self, pool_id: str, count: int) -> None:
         raise AssertionError((pool_id, count))
@@ -57,7 +59,10 @@ class Azure:
         self.done.append(("post", path.rpartition("/")[2]))
 
     async def delete(self, path: str, **_: Any) -> None:
-        self.done.append(("delete", path.rpartition("/")[2]))
+        name = path.rpartition("/")[2]
+        if name in self.gone:
+            raise ApiError(NOT_FOUND, {})
+        self.done.append(("delete", name))
 
 
 def with_spot(**pool: Any) -> tuple[Azure, Cluster, DesiredCluster]:
@@ -99,7 +104,7 @@ def test_a_node_is_drained_until_its_time_and_then_goes_once() -> None:
     """The watch tells of a deletion late: the node was counted as lost twice."""
     azure, cluster, desired = with_spot()
     [first, second] = cluster.nodes.objects
-    first["status"]["conditions"] = nodes.notices(NOW + 3, "now")
+    first["status"]["conditions"] = evictions.notices(NOW + 3, "now")
     step(cluster, desired, NOW)
     assert azure.done == [("post", "eviction")]
     assert not azure.lost
@@ -110,11 +115,19 @@ def test_a_node_is_drained_until_its_time_and_then_goes_once() -> None:
     assert cluster._nodes_of(desired.pools[0]) == [second]
 
 
+def test_a_pod_that_has_just_gone_does_not_keep_its_node_counted() -> None:
+    azure, cluster, desired = with_spot()
+    azure.gone = {"pod0"}
+    cluster.nodes.objects[0]["status"]["conditions"] = evictions.notices(NOW, "now")
+    step(cluster, desired, NOW)
+    assert azure.lost == ["/p"]
+
+
 def test_a_node_that_goes_anyway_is_not_lost_as_well() -> None:
     """The autoscaler had found it idle while it was drained: the count became negative."""
     azure, cluster, desired = with_spot()
     [first, _] = cluster.nodes.objects
-    first["status"]["conditions"] = nodes.notices(NOW, "now")
+    first["status"]["conditions"] = evictions.notices(NOW, "now")
     first["metadata"]["annotations"][nodes.DELETING] = nodes.AS_IDLE
     step(cluster, desired, NOW)
     assert (azure.done, azure.lost) == ([], [])
@@ -125,7 +138,7 @@ def test_a_node_that_is_taken_back_is_not_idle() -> None:
     present = cluster.nodes.objects
     for node in present:
         node["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
-    present[0]["status"]["conditions"] += nodes.notices(NOW, "now")
+    present[0]["status"]["conditions"] += evictions.notices(NOW, "now")
     scaler = Autoscaler(0.0)
     assert scaler.count(PoolState(desired, desired.pools[0], present, [])) == 1
     assert scaler.idle_nodes == {present[1]["metadata"]["name"]}

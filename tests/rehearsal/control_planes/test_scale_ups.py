@@ -33,7 +33,7 @@ TOLERATED = [{"operator": "Exists"}]
 def clock() -> Iterator[SimpleNamespace]:
     """The time as the test says; that of the event loop stays."""
     NOW.seconds = 1000.0
-    with patch.object(scale_ups, "time", NOW), patch("kube_client.backoff.time", NOW):
+    with patch("kube_client.backoff.time", NOW):
         yield NOW
 
 
@@ -184,13 +184,12 @@ def test_the_pause_doubles_up_to_the_longest_and_is_forgotten() -> None:
                 time.seconds += 10
             pauses.append(time.seconds - start)
         assert pauses == [300, 600, 1200, 1800, 1800]
-        time.seconds += scale_ups.RESET
-        back_offs.fail("p", why)
-        time.seconds += scale_ups.FIRST
-        assert not back_offs.failures()
         back_offs.fail("p", why)
         assert back_offs.failures() == {"p": why}
         back_offs.succeed("p")
+        assert not back_offs.failures()
+        back_offs.fail("p", why)
+        time.seconds += scale_ups.FIRST
         assert not back_offs.failures()
 
 
@@ -205,19 +204,21 @@ def test_a_pause_can_be_seen_at_any_time_scale(time_scale: float) -> None:
 
 def test_what_azure_refuses_at_once_is_told_with_its_code() -> None:
     """Of machines that fail to start the autoscaler tells the same for all causes."""
-    told = scale_ups.told("aks-p-1-vmss", 0, 1, 3, Refusal("SkuNotAvailable", "none"))
-    assert [event["reason"] for event in told] == ["ScaledUpGroup", "FailedToScaleUpGroup"]
-    assert told[1]["message"] == (
+    failure = scale_ups.Failure.of(Refusal("SkuNotAvailable", "none"))
+    told = scale_ups.told("aks-p-1-vmss", 0, 1, 3, failure)
+    assert [reason for reason, _, _ in told] == ["ScaledUpGroup", "FailedToScaleUpGroup"]
+    assert told[1][1] == (
         'Scale-up failed for group aks-p-1-vmss: Code="SkuNotAvailable" Message="none"'
     )
-    told = scale_ups.told("aks-p-1-vmss", 0, 2, 3, Refusal("AllocationFailed", "none"))
-    assert told[-1] == {
-        "reason": "ScaleUpFailed",
-        "kind": "Warning",
-        "message": "Failed adding 2 nodes to group aks-p-1-vmss due to "
+    failure = scale_ups.Failure.of(Refusal("AllocationFailed", "none"))
+    told = scale_ups.told("aks-p-1-vmss", 0, 2, 3, failure)
+    assert told[-1] == (
+        "ScaleUpFailed",
+        "Failed adding 2 nodes to group aks-p-1-vmss due to "
         "OutOfResource.provisioning-state-failed; source errors: Azure failed to provision a node "
         "for this node group",
-    }
+        "Warning",
+    )
 
 
 def test_a_waiting_pod_hears_the_reasons_of_all_pools() -> None:
@@ -241,18 +242,17 @@ def test_a_waiting_pod_hears_the_reasons_of_all_pools() -> None:
     )
 
 
-def test_a_condition_keeps_the_time_since_when_it_is_so() -> None:
+def test_the_growth_of_a_pool_keeps_the_time_since_when_it_is_so() -> None:
     states = [PoolState(Ladder([]).desired, rung(0), [], [])]
-    first = scale_ups.stamped(scale_ups.status(states, {}), {}, "1")
-    assert scale_ups.written("2026-11-28T15:00:00Z") == "2026-11-28 15:00:00 +0000 UTC"
-    failure = scale_ups.Failure("cloudProviderError", "none")
-    off = scale_ups.status(states, {"rung0": failure})
-    [group] = scale_ups.stamped(off, first, "2")["nodeGroups"]
+    first = scale_ups.status(states, {}, {}, "1")
+    assert scale_ups.status(states, {}, first, "2") == first
+    failures = {"rung0": scale_ups.Failure("cloudProviderError", "none")}
+    off = scale_ups.status(states, failures, first, "2")
+    assert scale_ups.status(states, failures, off, "3") == off
+    [group] = off["nodeGroups"]
     assert group["scaleUp"] == {
         "status": "Backoff",
         "backoffInfo": {"errorCode": "cloudProviderError", "errorMessage": "none"},
-        "lastProbeTime": "2",
         "lastTransitionTime": "2",
     }
-    assert group["health"]["lastTransitionTime"] == "1"
     assert group["health"]["cloudProviderTarget"] == 0

@@ -3,20 +3,21 @@
 import random
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
 from aks_catalogue import quantities
 from aks_catalogue.device_plugin import GPU
 from aks_catalogue.scheduling import Taint, selects, untolerated
-from aks_catalogue.shapes import mapping, mappings, sequence
+from aks_catalogue.shapes import mapping, mappings
 from aks_catalogue.sizes import find
 from kube_client.objects import conditions
-from rehearsal.control_planes import nodes
+from rehearsal.control_planes import evictions, nodes
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 
 Json = dict[str, Any]
@@ -25,6 +26,11 @@ Amounts = Mapping[str, Decimal]
 
 # How long a node has to be idle, in seconds at time scale 1. Azure waits ten minutes.
 IDLE_SECONDS = 10.0
+# What the expander `priority` goes by: numbers, and expressions for the names of node groups.
+Rules = Sequence[tuple[int, re.Pattern[str]]]
+_PRIORITIES = TypeAdapter(dict[int, list[re.Pattern[str]] | None])
+# That of a group whose name matches none.
+_NO_PRIORITY = -1
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,9 @@ class Autoscaler:
         ready = [
             each
             for each in state.nodes
-            if nodes.is_ready(each) and not nodes.is_deleting(each) and not nodes.evicted_at(each)
+            if nodes.is_ready(each)
+            and not nodes.is_deleting(each)
+            and not evictions.evicted_at(each)
         ]
         idle = set() if is_awaited else _names(ready) - busy
         for name in names - idle:
@@ -118,41 +126,43 @@ def growths(states: Sequence[PoolState], expander: str, priorities: str) -> dict
 
 
 def _best(growing: Sequence[Growth], expander: str, priorities: str) -> Growth:
+    rules = _rules(priorities)
+    scores = [_score(each, expander, rules) for each in growing]
+    best = [each for each, score in zip(growing, scores, strict=True) if score == max(scores)]
+    return random.choice(best)  # noqa: S311 (no secret)
+
+
+def _score(growth: Growth, expander: str, rules: Rules) -> Decimal:
     match expander:
         case "least-waste":
-            return min(growing, key=lambda each: each.waste)
+            return -growth.waste
         case "most-pods":
-            return max(growing, key=lambda each: len(each.helped))
+            return Decimal(len(growth.helped))
         case "priority":
-            rank = _ranks(priorities)
-            return max(
-                growing, key=lambda each: rank(nodes.group(each.state.cluster, each.state.pool))
-            )
-    return random.choice(growing)  # noqa: S311 (no secret)
+            group = nodes.group(growth.state.cluster, growth.state.pool)
+            matching = (number for number, rule in rules if rule.search(group))
+            return Decimal(max((_NO_PRIORITY, *matching)))
+    return Decimal(0)
 
 
-def _ranks(priorities: str) -> Callable[[str], int]:
-    """Returns the priority of a node group by its name: the highest whose expression matches."""
+def _rules(priorities: str) -> Rules:
+    """Reads the ConfigMap of the expander `priority`; a text with any mistake says nothing.
+
+    See `expander/priority/priority.go` of kubernetes/autoscaler 1.34.
+    """
     try:
-        read: Mapping[Any, Any] = mapping(yaml.safe_load(priorities))
-    except yaml.YAMLError:
-        read = {}
-    rules = [
-        (number, str(rule))
-        for number, listed in read.items()
-        if isinstance(number, int)
-        for rule in sequence(listed)
-    ]
-    return lambda name: max((number for number, rule in rules if re.search(rule, name)), default=-1)
+        read = _PRIORITIES.validate_python(yaml.safe_load(priorities), strict=True)
+    except (ValidationError, yaml.YAMLError):
+        return []
+    return [(number, rule) for number, listed in read.items() for rule in listed or ()]
 
 
 def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
     """Returns the growth of one pool; the pods `elsewhere` get their nodes from other pools."""
-    node, complete = template(state), _complete(state)
-    whole = _whole(state)
+    node, ready, whole = template(state), complete(state), _whole(state)
     # The scheduler may not have used a node yet that has just become ready.
-    rooms = [_free_resources(ready_node, state.pods) for ready_node in complete]
-    rooms += [whole] * (state.pool.count - len(complete))
+    rooms = [_free_resources(ready_node, state.pods) for ready_node in ready]
+    rooms += [whole] * (state.pool.count - len(ready))
     limits = None if state.is_backed_off else state.pool.limits
     most = limits.most if limits else len(rooms)
     present, awaited, helped = len(rooms), set[str](), set[str]()
@@ -178,20 +188,23 @@ def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
 def template(state: PoolState) -> Json:
     """Returns the node that an empty pool would get."""
     node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
-    size = find(state.pool.vm_size)
-    count = size.devices if size and size.is_nvidia else 0
-    node["status"]["allocatable"][GPU] = str(count)
+    node["status"]["allocatable"][GPU] = str(_gpus(state.pool))
     return node
 
 
-def has_nvidia_gpus(pool: DesiredPool) -> bool:
+def _gpus(pool: DesiredPool) -> int:
     size = find(pool.vm_size)
-    return bool(size and size.is_nvidia and size.devices)
+    return size.devices if size and size.is_nvidia else 0
 
 
-def _complete(state: PoolState) -> list[Json]:
-    has_gpus = has_nvidia_gpus(state.pool)
-    return [each for each in state.nodes if is_complete(each, has_gpus=has_gpus)]
+def complete(state: PoolState) -> list[Json]:
+    """Returns the nodes that count as ready: a GPU node needs `nvidia.com/gpu` for that."""
+    has_gpus = _gpus(state.pool)
+    return [each for each in _ready(state) if not has_gpus or _allocatable(each).get(GPU)]
+
+
+def _ready(state: PoolState) -> list[Json]:
+    return [each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)]
 
 
 def _whole(state: PoolState) -> Amounts:
@@ -201,7 +214,7 @@ def _whole(state: PoolState) -> Amounts:
     judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
     with whole GPUs, and slices with a resource name of their own never make a pool grow.
     """
-    return _allocatable(next(iter(_complete(state)), template(state)))
+    return _allocatable(next(iter(complete(state)), template(state)))
 
 
 def missing(pod: Json, state: PoolState) -> list[str]:
@@ -225,14 +238,6 @@ def is_unplaced(pod: Json) -> bool:
     if pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp"):
         return False
     return conditions(pod).get("PodScheduled", {}).get("reason") == "Unschedulable"
-
-
-def is_complete(node: Json, *, has_gpus: bool) -> bool:
-    """Whether the autoscaler counts a node as ready: a GPU node needs `nvidia.com/gpu` for that."""
-    if not nodes.is_ready(node) or nodes.is_deleting(node):
-        return False
-    offered = node["status"].get("allocatable", {}).get(GPU, "0")
-    return quantities.parse(offered).amount > 0 or not has_gpus
 
 
 def fits(pod: Json, node: Json) -> bool:

@@ -31,9 +31,9 @@ from rehearsal.control_planes import (
     autoscaler,
     config_maps,
     events,
+    evictions,
     gpu_operator,
     gpus,
-    kubelet,
     nodes,
     pool_plan,
     sample_job,
@@ -80,10 +80,9 @@ LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
 # By which the expander `priority` chooses.
 PRIORITIES = (capacity.NAMESPACE, capacity.CONFIG_MAP)
-# The object of the autoscaler's events, and the sources of events.
-STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": scale_ups.STATUS}
+# The object of the autoscaler's events, and their source.
+STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": "cluster-autoscaler-status"}
 AUTOSCALER = {"component": "cluster-autoscaler"}
-NODE_PROBLEMS = {"component": "custom-scheduledevents-consolidated-condition-plugin-monitor"}
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,6 @@ class Cluster:
         self._back_offs = scale_ups.BackOffs(time_scale)
         # What the autoscaler has told: its status, and the last message of each waiting pod by uid.
         self._status: Json = {}
-        self._stamped: Json = {}
         self._told: dict[str, str] = {}
         # How long ahead a spot node gives notice, and the uids of those that are gone.
         self._notice = max(SHORTEST_NOTICE, NOTICE_SECONDS * time_scale * SECONDS_PER_SECOND)
@@ -349,15 +347,16 @@ class Cluster:
 
     async def _empty(self, node: Json, *, by_force: bool) -> None:
         """Evicts the pods of a node that is to be removed, and then removes the node."""
-        pods = self._pods_on(node)
-        kept = [pod for pod in pods if not by_force and autoscaler.keeps_node(pod)]
+        kept = [pod for pod in self._pods_on(node) if not by_force and autoscaler.keeps_node(pod)]
         for pod in kept:
             await self._evict(pod)
-        if kept:
-            return
-        await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
-        # Kubernetes would collect these orphaned pods a minute later.
-        for pod in pods:
+        if not kept:
+            await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
+            await self._collect_pods(node)
+
+    async def _collect_pods(self, node: Json) -> None:
+        """Deletes the pods of a node that is gone, a minute before Kubernetes would."""
+        for pod in self._pods_on(node):
             await self._api.delete(_path(pod), gracePeriodSeconds="0")
 
     async def _evict(self, pod: Json) -> None:
@@ -401,8 +400,8 @@ class Cluster:
         if patch := gpus.status_patch(node, offered, now()):
             await self._patch_status(node, patch)
             if offered and offered.conflict and "conditions" in patch:
-                warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, offered.conflict)
-                await self._api.post(*warning)
+                about, host = events.of_node(node), node["metadata"]["name"]
+                await self._warn(about, host, CONFLICT_CONDITION, offered.conflict)
         if offered is None:
             self._offered.discard(uid)
         else:
@@ -418,7 +417,7 @@ class Cluster:
             status = {"phase": "Failed", "reason": reason, "message": f"Pod was rejected: {why}"}
             patch = {"status": {**status, "containerStatuses": None}}
             self._pods.put(await self._api.patch(f"{_path(pod)}/status", patch, STRATEGIC))
-            await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
+            await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, why)
 
     async def _keep_faults(self, cluster: DesiredCluster) -> None:
         for node in self.nodes.objects:
@@ -480,7 +479,7 @@ class Cluster:
             return
         self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
         for reason, message in change.warnings:
-            await self._api.post(*kubelet.warning(pod, "Pod", reason, message))
+            await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, message)
 
     async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
         """Whether a pod waits for volumes; an event has the reason."""
@@ -505,7 +504,7 @@ class Cluster:
         if self._obstacles.get((uid, reason)) != why:
             self._obstacles[uid, reason] = why
             if why:
-                await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
+                await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, why)
         return True
 
     def _life(self, pod: Json, pool: DesiredPool, beside: Sequence[Json], maps: ConfigMaps) -> Life:
@@ -576,14 +575,15 @@ class Cluster:
         refusal = self._machines.resize(pool.id, count)
         if count < pool.count:
             return
-        if refusal:
-            self._back_offs.fail(pool.name, scale_ups.Failure.of(refusal))
+        failure = scale_ups.Failure.of(refusal) if refusal else None
+        if failure:
+            self._back_offs.fail(pool.name, failure)
         else:
             self._back_offs.succeed(pool.name)
         group, most = nodes.group(state.cluster, pool), pool.limits.most if pool.limits else count
-        for told in scale_ups.told(group, pool.count, count, most, refusal):
-            await self._api.post(*events.event(STATUS, AUTOSCALER, **told))
-        if refusal is None or refusal.code in scale_ups.LATE:
+        for told in scale_ups.told(group, pool.count, count, most, failure):
+            await self._api.post(*events.event(STATUS, AUTOSCALER, *told))
+        if failure is None or failure.code != scale_ups.AT_ONCE:
             change = f"[{{{group} {pool.count}->{count} (max: {most})}}]"
             for pod in state.pods:
                 if pod["metadata"]["uid"] in growth.helped:
@@ -601,66 +601,57 @@ class Cluster:
         self, states: Sequence[PoolState], failures: Mapping[str, scale_ups.Failure]
     ) -> None:
         """Writes the autoscaler's status, when it has changed: on AKS every ten seconds."""
-        status = scale_ups.status(states, failures)
+        status = scale_ups.status(states, failures, self._status, now())
         if status == self._status:
             return
-        stamped = scale_ups.stamped(status, self._stamped, now())
+        text = yaml.safe_dump({"time": now(), **status}, sort_keys=False, width=LONGEST_LINE)
         body = {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {
-                "name": STATUS["name"],
-                "annotations": {scale_ups.UPDATED: stamped["time"]},
-            },
-            "data": {"status": yaml.safe_dump(stamped, sort_keys=False, width=LONGEST_LINE)},
+            "metadata": {"name": STATUS["name"]},
+            "data": {"status": text},
         }
         path = f"/api/v1/namespaces/{STATUS['namespace']}/configmaps/{STATUS['name']}"
         await self._api.patch(path, body, APPLY, fieldManager="cluster-autoscaler", force="true")
-        self._status, self._stamped = status, stamped
+        self._status = status
 
     # -- spot
 
     async def _evict_nodes(self, cluster: DesiredCluster) -> None:
         """Takes back spot nodes: gives notice, drains them, and ends them when it is time."""
-        pools = {pool.name: pool for pool in cluster.pools}
-        for node in self.nodes.objects:
-            pool = pools.get(nodes.pool_of(node) or "")
-            # What goes anyway is counted no more.
-            if (
-                pool
-                and not nodes.is_deleting(node)
-                and node["metadata"]["uid"] not in self._evicted
-            ):
-                await self._attempt(self._evict_node(node, pool))
+        for pool in cluster.pools:
+            for node in self._nodes_of(pool):
+                # What goes anyway is counted no more.
+                if not nodes.is_deleting(node):
+                    await self._attempt(self._evict_node(node, pool))
 
     async def _evict_node(self, node: Json, pool: DesiredPool) -> None:
-        at, moment = nodes.evicted_at(node), time.time()
+        at, moment = evictions.evicted_at(node), time.time()
         if at is None:
             if nodes.zone(node) in pool.evicted_zones:
                 await self._give_notice(node, math.ceil(moment + self._notice))
-            return
-        pods = self._pods_on(node)
-        if moment < at:
-            for pod in filter(autoscaler.keeps_node, pods):
+        elif moment < at:
+            for pod in filter(autoscaler.keeps_node, self._pods_on(node)):
                 await self._evict(pod)
-            return
-        await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
-        self._evicted.add(node["metadata"]["uid"])
-        self._machines.lose(pool.id)
-        for pod in pods:
-            await self._api.delete(_path(pod), gracePeriodSeconds="0")
+        else:
+            await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
+            self._evicted.add(node["metadata"]["uid"])
+            self._machines.lose(pool.id)
+            await self._collect_pods(node)
 
     async def _give_notice(self, node: Json, at: float) -> None:
-        notices = nodes.notices(at, now())
+        notices = evictions.notices(at, now())
         await self._patch_node(node, {"spec": {"unschedulable": True}})
         await self._patch_status(node, {"conditions": notices})
         for notice in notices:
-            kind, reason, said = (notice[key] for key in ("type", "reason", "message"))
-            message = f'Node condition {kind} is now: True, reason: {reason}, message: "{said}"'
-            about = events.of_node(node)
-            await self._api.post(*events.event(about, NODE_PROBLEMS, reason, message))
+            await self._api.post(*evictions.event(node, notice))
 
     # -- the API server
+
+    async def _warn(self, about: Json, host: str, reason: str, message: str) -> None:
+        """Makes an event of what the kubelet of a node says."""
+        kubelet = {"component": "kubelet", "host": host}
+        await self._api.post(*events.event(about, kubelet, reason, message))
 
     async def _patch_node(self, node: Json, patch: Json) -> Json:
         path = f"{LIST_NODES}/{node['metadata']['name']}"

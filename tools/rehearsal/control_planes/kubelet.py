@@ -1,4 +1,4 @@
-"""Parts of a kubelet for all nodes of a cluster: it serves logs, and writes events."""
+"""Parts of a kubelet for all nodes of a cluster: it serves logs."""
 
 import asyncio
 import datetime
@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from rehearsal.certificates import ADDRESS
-from rehearsal.control_planes import events
 from rehearsal.control_planes.containers import Line, Log, this_moment
 from rehearsal.control_planes.control_plane import Place
 
@@ -139,11 +138,3 @@ def _when(log: Log, line: Line) -> datetime.datetime:
 async def _not_there(request: web.Request) -> web.Response:
     text = f"The rehearsal's kubelet serves logs only; it does not have {request.path}."
     return web.Response(status=501, text=text)
-
-
-def warning(about: Json, kind: str, reason: str, message: str) -> tuple[str, Json]:
-    """Returns the path and body of a warning event about a node, or about a pod on one."""
-    is_node = kind == "Node"
-    involved = events.of_node(about) if is_node else events.of_pod(about)
-    host = involved["name"] if is_node else about["spec"]["nodeName"]
-    return events.event(involved, {"component": "kubelet", "host": host}, reason, message)

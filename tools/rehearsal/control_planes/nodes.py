@@ -4,11 +4,8 @@ import hashlib
 import ipaddress
 import json
 import re
-import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 
 from aks_catalogue import nodes as conventions
@@ -28,10 +25,6 @@ POOL_SETTINGS = "rehearsal.aks-gpu/given"
 SURGE = "rehearsal.aks-gpu/surge"
 # ...and that it is drained, and then removed.
 DELETING = "rehearsal.aks-gpu/going"
-# The condition of a spot node that Azure is about to take back. Its type, reason and message are
-# those of karpenter-provider-azure (pkg/controllers/nodeclaim/interruption); that of
-# VMEventScheduled was seen in a cluster in August 2026, 39 seconds ahead.
-PREEMPTION = "PreemptionScheduled"
 # The reasons of conditions that the script of faults sets and lifts.
 SCRIPTED, LIFTED = "ScriptedFault", "ScriptedFaultLifted"
 ALONE, AS_IDLE, WITH_ITS_POOL = "true", "as-idle", "with-its-pool"
@@ -310,26 +303,6 @@ def zone(node: Json) -> str:
     """Returns the number of a node's zone; "0" if its pool has no zones."""
     label: str = node["metadata"]["labels"].get(ZONE, "0")
     return label.rpartition("-")[2]
-
-
-def notices(at: float, moment: str) -> list[Json]:
-    """Returns the conditions by which AKS's node problem detector tells when a node is evicted."""
-    when = format_datetime(datetime.fromtimestamp(at, UTC), usegmt=True)
-    identity = str(uuid.uuid4()).upper()
-    said = f"Preempt Scheduled: {when}. {{}}For more information, see {{}} EventId: {identity}"
-    eviction = said.format("", "https://aka.ms/aks-spot-eviction.")
-    event = said.format("DurationInSeconds: -1. ", "https://aka.ms/aks/scheduledevents")
-    return [
-        new_condition(PREEMPTION, "SpotEvictionIncoming", eviction, moment, holds=True),
-        new_condition("VMEventScheduled", "VMEventScheduled", event, moment, holds=True),
-    ]
-
-
-def evicted_at(node: Json) -> float | None:
-    """Returns when Azure takes a spot node back; None if there is no notice."""
-    message = conditions_of(node).get(PREEMPTION, {}).get("message", "")
-    when = re.match(r"Preempt Scheduled: (.+ GMT)\.", message)
-    return parsedate_to_datetime(when[1]).timestamp() if when else None
 
 
 def pool_of(node: Json) -> str | None:

@@ -10,7 +10,6 @@ On AKS the count of the pool rises meanwhile, and falls when the autoscaler remo
 Here it stays. How a refusal of Azure's is written inside `errorMessage` is not on record.
 """
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,27 +18,21 @@ from typing import Any
 from aks_catalogue.scheduling import Taint, selects, untolerated
 from kube_client.backoff import Backoff
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.autoscaler import (
-    PoolState,
-    has_nvidia_gpus,
-    is_complete,
-    missing,
-    template,
-)
+from rehearsal.control_planes.autoscaler import PoolState, complete, missing, template
 from rehearsal.control_planes.desired_state import Refusal
 from rehearsal.pace import SECONDS_PER_SECOND
 
 Json = dict[str, Any]
 
-# Upstream's pauses, in seconds: they double from the first to the longest, and begin anew when none
-# has failed for the last of these.
-FIRST, LONGEST, RESET = 300.0, 1800.0, 10800.0
+# Upstream's pauses, in seconds: they double from the first to the longest, and begin anew after a
+# success. Upstream's do so after three hours without a failure, too.
+FIRST, LONGEST = 300.0, 1800.0
 # The shortest pause, at any time scale, so that somebody can see it.
 SHORTEST = 3.0
 # What Azure says only when it has begun to start machines.
 LATE = ("AllocationFailed", "ZonalAllocationFailed")
-STATUS = "cluster-autoscaler-status"
-UPDATED = "cluster-autoscaler.kubernetes.io/last-updated"
+# The code of what it says at once.
+AT_ONCE = "cloudProviderError"
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class Failure:
             said = "Azure failed to provision a node for this node group"
             return cls("provisioning-state-failed", said)
         said = f'Code="{refusal.code}" Message="{refusal.message}"'
-        return cls("cloudProviderError", f"failed to increase node group size: {said}")
+        return cls(AT_ONCE, f"failed to increase node group size: {said}")
 
 
 class BackOffs:
@@ -65,49 +58,38 @@ class BackOffs:
         scale = time_scale * SECONDS_PER_SECOND
         self._first = max(SHORTEST, FIRST * scale)
         self._longest = max(self._first, LONGEST * scale)
-        self._reset = max(2 * self._longest, RESET * scale)
-        self._failed: dict[str, tuple[Backoff, float, Failure]] = {}
+        self._failed: dict[str, tuple[Backoff, Failure]] = {}
 
     def fail(self, pool: str, failure: Failure) -> None:
-        moment = time.monotonic()
-        backoff, last, _ = self._failed.get(pool, (None, moment, None))
-        if backoff is None or moment - last > self._reset:
-            backoff = Backoff(self._first, self._longest)
+        backoff, _ = self._failed.get(pool, (Backoff(self._first, self._longest), failure))
         backoff.fail()
-        self._failed[pool] = (backoff, moment, failure)
+        self._failed[pool] = (backoff, failure)
 
     def succeed(self, pool: str) -> None:
         self._failed.pop(pool, None)
 
     def failures(self) -> dict[str, Failure]:
         """Returns why each pool that is backed off now is so."""
-        return {
-            pool: failure
-            for pool, (backoff, _, failure) in self._failed.items()
-            if not backoff.is_due
-        }
+        failed = self._failed.items()
+        return {pool: failure for pool, (backoff, failure) in failed if not backoff.is_due}
 
 
-def told(group: str, before: int, count: int, most: int, refusal: Refusal | None) -> list[Json]:
-    """Returns the events of one scale-up, on the status: reason, type and message."""
+def told(
+    group: str, before: int, count: int, most: int, failure: Failure | None
+) -> list[tuple[str, str, str]]:
+    """Returns the events of one scale-up, on the status: reason, message and type."""
     sizes = f"{count} instead of {before} (max: {most})"
-    events = [_event("ScaledUpGroup", f"Scale-up: setting group {group} size to {sizes}")]
-    if refusal is None or refusal.code in LATE:
-        events.append(_event("ScaledUpGroup", f"Scale-up: group {group} size set to {sizes}"))
-    if refusal is None:
-        return events
-    failure = Failure.of(refusal)
-    if refusal.code in LATE:
-        why = f"due to OutOfResource.{failure.code}; source errors: {failure.message}"
-        message = f"Failed adding {count - before} nodes to group {group} {why}"
-        return [*events, _event("ScaleUpFailed", message, "Warning")]
-    said = failure.message.partition(": ")[2]
-    message = f"Scale-up failed for group {group}: {said}"
-    return [*events, _event("FailedToScaleUpGroup", message, "Warning")]
-
-
-def _event(reason: str, message: str, kind: str = "Normal") -> Json:
-    return {"reason": reason, "kind": kind, "message": message}
+    asked = ("ScaledUpGroup", f"Scale-up: setting group {group} size to {sizes}", "Normal")
+    if failure and failure.code == AT_ONCE:
+        said = failure.message.partition(": ")[2]
+        message = f"Scale-up failed for group {group}: {said}"
+        return [asked, ("FailedToScaleUpGroup", message, "Warning")]
+    done = ("ScaledUpGroup", f"Scale-up: group {group} size set to {sizes}", "Normal")
+    if failure is None:
+        return [asked, done]
+    why = f"due to OutOfResource.{failure.code}; source errors: {failure.message}"
+    message = f"Failed adding {count - before} nodes to group {group} {why}"
+    return [asked, done, ("ScaleUpFailed", message, "Warning")]
 
 
 def why_not(pod: Json, states: Iterable[PoolState]) -> str:
@@ -129,69 +111,32 @@ def _reasons(pod: Json, state: PoolState) -> list[str]:
     return [f"Insufficient {name}" for name in missing(pod, state)]
 
 
-def status(states: Sequence[PoolState], failures: Mapping[str, Failure]) -> Json:
-    """Returns the autoscaler's status without times: the health and growth of each pool.
+def status(
+    states: Sequence[PoolState], failures: Mapping[str, Failure], before: Json, moment: str
+) -> Json:
+    """Returns the autoscaler's status without its own time; `before` is the last one.
 
-    Upstream's has the whole cluster and the nodes that may go, too.
+    Upstream's also has the whole cluster, numbers of nodes, the nodes that may go, and more times.
     """
+    old = {group["name"]: group["scaleUp"] for group in before.get("nodeGroups", ())}
     groups = [_group(state, failures.get(state.pool.name)) for state in states]
+    for group in groups:
+        now, former = group["scaleUp"], old.get(group["name"], {})
+        is_same = former.get("status") == now["status"]
+        now["lastTransitionTime"] = former["lastTransitionTime"] if is_same else moment
     return {"autoscalerStatus": "Running", "nodeGroups": groups}
 
 
 def _group(state: PoolState, failure: Failure | None) -> Json:
     pool, limits = state.pool, state.pool.limits
-    has_gpus = has_nvidia_gpus(pool)
-    ready = [node for node in state.nodes if is_complete(node, has_gpus=has_gpus)]
     scale_up: Json = {"status": "NoActivity"}
-    if pool.count > len(ready):
+    if pool.count > len(complete(state)):
         scale_up = {"status": "InProgress"}
     elif failure:
         info = {"errorCode": failure.code, "errorMessage": failure.message}
         scale_up = {"status": "Backoff", "backoffInfo": info}
     return {
         "name": nodes.group(state.cluster, pool),
-        "health": {
-            "status": "Healthy",
-            "nodeCounts": _counts(state.nodes, ready),
-            "cloudProviderTarget": pool.count,
-            "minSize": limits.least if limits else 0,
-            "maxSize": limits.most if limits else 0,
-        },
+        "health": {"cloudProviderTarget": pool.count, "maxSize": limits.most if limits else 0},
         "scaleUp": scale_up,
     }
-
-
-def _counts(present: Sequence[Json], ready: Sequence[Json]) -> Json:
-    going = sum(map(nodes.is_deleting, present))
-    return {
-        "registered": {
-            "total": len(present),
-            "ready": len(ready),
-            "notStarted": len(present) - len(ready) - going,
-            **({"beingDeleted": going} if going else {}),
-        },
-    }
-
-
-def stamped(now: Json, before: Json, moment: str) -> Json:
-    """Returns a status with its times: each condition has the time since when it is so."""
-    old = {group["name"]: group for group in before.get("nodeGroups", ())}
-
-    def with_times(conditions: Json, former: Json) -> Json:
-        return {key: _with_time(each, former.get(key), moment) for key, each in conditions.items()}
-
-    groups = [with_times(group, old.get(group["name"], {})) for group in now["nodeGroups"]]
-    return {"time": written(moment), **now, "nodeGroups": groups}
-
-
-def written(moment: str) -> str:
-    """Returns a time as Go prints it, which is how the autoscaler writes that of its status."""
-    return moment.replace("T", " ").replace("Z", " +0000 UTC")
-
-
-def _with_time(condition: Any, former: Any, moment: str) -> Any:
-    if not isinstance(condition, dict):
-        return condition
-    is_same = former and former["status"] == condition["status"]
-    since = former["lastTransitionTime"] if is_same else moment
-    return {**condition, "lastProbeTime": moment, "lastTransitionTime": since}
