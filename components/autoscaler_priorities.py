@@ -21,9 +21,8 @@ class AutoscalerPriorities(pulumi.ComponentResource):
     """The ConfigMap by which the cluster autoscaler's expander `priority` chooses a pool to grow.
 
     A cluster has one, for all its capacities. Other pools grow only for pods that fit none of
-    these. The autoscaler reads it again when it changes. Give the Kubernetes provider
-    `enable_config_map_mutable`: otherwise Pulumi replaces the ConfigMap, and meanwhile there is no
-    order. It stays in the cluster when the component goes: without it, no pool would grow any more.
+    these. The autoscaler reads it again when it changes; without it, it chooses at random. Give the
+    Kubernetes provider `enable_config_map_mutable`: otherwise Pulumi replaces the ConfigMap.
     """
 
     priorities: pulumi.Output[str]
@@ -38,7 +37,6 @@ class AutoscalerPriorities(pulumi.ComponentResource):
             name,
             metadata=meta.v1.ObjectMetaArgs(name=capacity.CONFIG_MAP, namespace=capacity.NAMESPACE),
             data={capacity.KEY: self.priorities},
-            # Without it the expander lets no pool grow at all, and AKS keeps the expander.
-            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            opts=pulumi.ResourceOptions(parent=self),
         )
         self.register_outputs({"priorities": self.priorities})

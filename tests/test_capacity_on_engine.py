@@ -65,13 +65,6 @@ def test_pools_stay_when_they_come_to_a_capacity_and_go(whole_bench: Bench) -> N
         "autoscaler-priorities": "update",
     }
     assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update", "autoscaler-priorities": "delete"}
-    # The order is still in the cluster: AKS keeps the expander, which needs it.
-    again = {"gpuPools": [REGULAR], "gpuCapacity": [ladder("again", SPOT)]}
-    whole_bench.write_stack(stack | again)
-    assert "already exists" in whole_bench.pulumi("up", "--yes", "--skip-preview", fails=True)
-    cluster.kubectl("delete", "configmap", "-n", "kube-system", CONFIG_MAP)
-    assert up(**again) == {"autoscaler-priorities": "create"}
-    assert up(gpuPools=[REGULAR, SPOT]) == {"spot": "update", "autoscaler-priorities": "delete"}
     assert whole_bench.requests("DELETE", "agentPools") == []
     assert whole_bench.resources()["regular"]["inputs"]["nodeLabels"] == {}
     unprotected = {**REGULAR, "protect": False}

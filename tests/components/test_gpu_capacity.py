@@ -91,8 +91,6 @@ def test_the_autoscaler_ranks_the_pools_of_all_capacities(deploy: Deploy) -> Non
 
     config_map = deploy(program).only("ConfigMap")
     assert config_map.parent == "order"
-    # AKS keeps the expander, with which no pool grows where this is missing.
-    assert config_map.options.retainOnDelete
     assert config_map.inputs["metadata"] == {
         "name": "cluster-autoscaler-priority-expander",
         "namespace": "kube-system",
