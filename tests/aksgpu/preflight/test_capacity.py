@@ -229,34 +229,45 @@ def test_a_stack_without_capacities_has_no_table(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expander", "answer"), [("priority", "ok"), ("random", "problem"), ("", "problem")]
+    ("expander", "balances", "change"),
+    [
+        ("priority", False, ""),
+        ("random", False, "expander=priority"),
+        ("", True, "expander=priority balance-similar-node-groups=false"),
+        ("priority", True, "balance-similar-node-groups=false"),
+    ],
 )
-def test_an_existing_cluster_needs_the_expander(expander: str, answer: str) -> None:
-    """The autoscaler went by chance, and nothing said so."""
+def test_the_autoscaler_of_an_existing_cluster_goes_by_the_order(
+    expander: str, balances: bool, change: str
+) -> None:
+    """With the expander and without its ConfigMap, which the stack makes, no pool grows."""
     there = {"resourceGroup": {"name": "g", "existing": True}}
     settings = stack_of(**training(SPOT), **there, cluster={"name": "c", "existing": True})
-    cluster = ExistingCluster(
-        id="c", location="eastus", version="", trouble="", pools={}, expander=expander
-    )
+    about = {"id": "c", "location": "eastus", "version": "", "trouble": "", "pools": {}}
+    cluster = ExistingCluster(**about, expander=expander, balances=balances)
     (row,) = capacities.judge_expander(settings, facts_with(cluster=cluster))
-    assert (row.answer, row.key) == (answer, "gpuCapacity")
-    if answer == "problem":
-        assert f"the expander {expander or 'random'}, which" in row.what
-        command = "az aks update -g g -n c --cluster-autoscaler-profile expander=priority"
-        assert command in row.advice
+    assert (row.answer, row.key) == ("warning" if change else "ok", "gpuCapacity")
+    if change:
+        command = f"`az aks update -g g -n c --cluster-autoscaler-profile {change}`"
+        assert f"run `pulumi up` first, which makes the ConfigMap, then {command}" in row.advice
+    assert ("similar pools" in row.what) == balances
+    assert (f"the expander {expander or 'random'}" in row.what) == ("priority" in change)
     own = stack_of(**training(SPOT))
     assert not list(capacities.judge_expander(own, facts_with(cluster=cluster)))
 
 
-def test_the_expander_is_read_from_azure() -> None:
-    def expander(**properties: Any) -> str:
+def test_the_profile_of_the_autoscaler_is_read_from_azure() -> None:
+    def read(**properties: Any) -> tuple[str, bool]:
         about = {"id": "c", "location": "eastus", "properties": {"dnsPrefix": "c"} | properties}
-        return facts.cluster(ManagedCluster(about)).expander
+        cluster = facts.cluster(ManagedCluster(about))
+        return cluster.expander, cluster.balances
 
-    assert expander(autoScalerProfile={"expander": "priority"}) == "priority"
-    assert expander(autoScalerProfile={}) == expander() == ""
+    balanced = {"expander": "priority", "balance-similar-node-groups": "true"}
+    assert read(autoScalerProfile=balanced) == ("priority", True)
+    assert read(autoScalerProfile={"balance-similar-node-groups": "false"}) == ("", False)
+    assert read(autoScalerProfile={}) == read() == ("", False)
 
 
-def test_a_cluster_without_the_expander_is_a_problem(place: Place, there: dict[str, Any]) -> None:
+def test_a_cluster_without_the_expander_is_a_warning(place: Place, there: dict[str, Any]) -> None:
     row = the(place.ask(**training(SPOT), **there), "expander")
-    assert (row.answer, row.cause) == ("problem", Cause.EXISTENCE)
+    assert (row.answer, row.cause) == ("warning", None)

@@ -9,7 +9,6 @@ from typing import Any
 
 from aks_catalogue.capacity import EXPANDER
 from aks_catalogue.sizes import find
-from aksgpu.outcome import Cause
 from aksgpu.preflight.costs import Costs, PoolCost
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
@@ -90,13 +89,20 @@ def judge_expander(settings: Settings, facts: Facts) -> Iterator[Row]:
     is_asked = settings.gpu_capacity and settings.cluster.existing
     if not is_asked or not isinstance(facts.cluster, ExistingCluster):
         return
-    about, expander = About("expander", key="gpuCapacity"), facts.cluster.expander or "random"
-    if expander == EXPANDER:
+    about, cluster = About("expander", key="gpuCapacity"), facts.cluster
+    faults = {}
+    if cluster.expander != EXPANDER:
+        faults[f"expander={EXPANDER}"] = f"has the expander {cluster.expander or 'random'}"
+    if cluster.balances:
+        faults["balance-similar-node-groups=false"] = "spreads nodes over similar pools"
+    if not faults:
         yield about.ok("the autoscaler of the cluster goes by priorities")
         return
     names = shlex.join(["-g", settings.resource_group.name, "-n", settings.cluster.name])
-    yield about.problem(
-        Cause.EXISTENCE,
-        f"the cluster's autoscaler has the expander {expander}, which ignores the order of rungs",
-        f"run `az aks update {names} --cluster-autoscaler-profile expander={EXPANDER}`",
+    yield about.warning(
+        "the order of rungs is ignored as long as the cluster's autoscaler "
+        + " and ".join(faults.values()),
+        f"run `pulumi up` first, which makes the ConfigMap, then `az aks update {names} "
+        f"--cluster-autoscaler-profile {' '.join(faults)}`: with the expander {EXPANDER} and "
+        "without the ConfigMap, no pool of the cluster grows",
     )
