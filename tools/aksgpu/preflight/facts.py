@@ -25,6 +25,8 @@ class Unanswered:
 
     reason: str
     cause: Cause = Cause.UNANSWERED
+    # Azure's answer was 403: a role is missing.
+    is_forbidden: bool = False
 
 
 Fact = TypeVar("Fact")
