@@ -17,6 +17,7 @@ from stack_settings.model import Settings
 # The questions whose answers say whether AKS takes the pool of a rung.
 _OFFERED = ("size", "zones", "spot", "retired")
 _WORDS = {"ok": "yes", "problem": "no"}
+_NO_ANSWER = About("").unknown("", "")
 
 
 def rungs(costs: Costs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -33,10 +34,8 @@ def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, 
     pool, hours = cost.pool, hours_of(cost)
     offered = [answers[name].answer for name in _OFFERED if name in answers]
     worst = next((answer for answer in offered if answer != "ok"), "ok")
-    figures: Mapping[str, Any] = answers["quota"].figures if "quota" in answers else {}
-    quota = "{limit} of {limitNeeded}".format(**figures) if "limit" in figures else "unknown"
-    is_enough = "quota" in answers and answers["quota"].answer == "ok"
-    score: Mapping[str, Any] = answers["score"].figures if "score" in answers else {}
+    quota, score = (answers.get(name, _NO_ANSWER) for name in ("quota", "score"))
+    limit = "{limit} of {limitNeeded}".format(**quota.figures) if quota.figures else "unknown"
     regular = "reserved" if pool.reservation_group else "regular"
     return {
         "capacity": pool.capacity,
@@ -46,8 +45,8 @@ def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, 
         "kind": "spot" if pool.spot else regular,
         "zones": list(pool.zones),
         "offered": _WORDS.get(worst, worst) if "size" in answers else "unknown",
-        "quota": "ok" if is_enough else quota,
-        "score": score.get("score", "unknown") if pool.spot else None,
+        "quota": "ok" if quota.answer == "ok" else limit,
+        "score": score.figures.get("score", "unknown") if pool.spot else None,
         "nodeHour": float(hours[0]) if hours else None,
         "gpuHour": float(hours[1]) if hours[1:] else None,
     }
@@ -71,10 +70,12 @@ def judge_order(costs: Costs) -> Iterator[Row]:
         cheaper = [each for each in later if all(map(lt, _paid(each) or paid, paid))]
         if pool.capacity and paid and cheaper:
             best = min(cheaper, key=_paid)
-            price = "is paid for anyway" if not any(_paid(best)) else f"costs {_paid(best)[0]:.2f}"
+            price = f"which costs only {_paid(best)[0]:.2f}"
+            if best.pool.reservation_group:
+                price = "whose machines are paid for already"
             yield About("order", pool.name, f"{pool.key}.name").warning(
-                f"{pool.name} costs {paid[0]:.2f} an hour and stands before {best.pool.name}, "
-                f"which {price}: the autoscaler tries the dearer one first",
+                f"{pool.name} costs {paid[0]:.2f} an hour, and the autoscaler tries it before "
+                f"{best.pool.name}, {price}",
                 f"put {best.pool.name} before it, unless it is wanted less",
             )
 
