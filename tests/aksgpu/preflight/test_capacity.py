@@ -68,11 +68,12 @@ def test_nodes_that_a_rung_starts_with_have_to_have_quota(place: Place) -> None:
 
 def test_rungs_do_not_add_up_in_a_quota(place: Place) -> None:
     place.offer(limits=limits(**{OF_A100: 120}))
-    result = place.ask(**training(REGULAR, REGULAR | {"name": "zonal", "zones": ["1"]}))
+    zonal = [REGULAR | {"name": f"zone{zone}", "zones": [zone]} for zone in "12"]
+    result = place.ask(**training(REGULAR, *zonal))
     row = the(result, "quota", "regular")
-    assert row.answer == the(result, "quota", "zonal").answer == "ok"
+    assert row.answer == the(result, "quota", "zone2").answer == "ok"
     assert "needed at most 120 (120 for 4 nodes and 1 surge node" in row.what
-    assert "; other rungs of training up to 120, not counted" in row.what
+    assert "; the other rungs need up to 120, instead of these" in row.what
 
 
 def test_a_rung_shares_its_quota_with_the_other_pools(place: Place) -> None:
@@ -133,17 +134,20 @@ EIGHT_GPUS = {"vm_size": "Standard_ND96amsr_A100_v4"}
     ("ladder", "dearer"),
     [
         ([rung(1, "0.7"), rung(2, "3.67"), rung(3, "6.98")], {}),
-        ([rung(1, "3.67"), rung(2, "0.7"), rung(3, "2.10")], {"rung1": "rung2, which costs 0.70"}),
+        (
+            [rung(1, "3.67"), rung(2, "0.7"), rung(3, "2.10")],
+            {"rung1": "rung2, which costs only 0.70"},
+        ),
         ([rung(1, "3.67"), rung(2, "3.67")], {}),
         # A reservation is paid for, whether it is used or not.
         ([rung(1, "3.67", reservation_group="r"), rung(2, "0.7")], {}),
         (
             [rung(1, "0.7"), rung(2, "3.67", reservation_group="r")],
-            {"rung1": "rung2, which is paid for anyway"},
+            {"rung1": "rung2, whose machines are paid for already"},
         ),
         # Dearer by the node, and cheaper by the GPU: either order has its reason.
         ([rung(1, "27", **EIGHT_GPUS), rung(2, "3.67")], {}),
-        ([rung(1, "33", **EIGHT_GPUS), rung(2, "3.67")], {"rung1": "rung2, which costs 3.67"}),
+        ([rung(1, "33", **EIGHT_GPUS), rung(2, "3.67")], {"rung1": "rung2, which costs only 3.67"}),
         ([rung(1, None), rung(2, "0.7"), rung(3, None)], {}),
     ],
 )
@@ -153,7 +157,7 @@ def test_a_dearer_rung_before_a_cheaper_one_is_a_warning(
     rows = list(capacities.judge_order(Costs(ladder, Unanswered(""))))
     assert [row.pool for row in rows] == list(dearer)
     for row in rows:
-        assert f"stands before {dearer[row.pool]}" in row.what
+        assert row.what.endswith(f"the autoscaler tries it before {dearer[row.pool]}")
         assert (row.answer, row.cause) == ("warning", None)
         assert row.key == f"gpuCapacity[0].rungs[{row.pool[-1]}].name"
 
@@ -205,7 +209,7 @@ def test_what_is_known_of_each_rung_is_a_table(place: Place) -> None:
     example = re.search(r"```text\n(rung .*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert example is not None
     assert f"gets the nodes\n{example[1]}" in text
-    assert "Rungs of a capacity stand in for each other: the most is that of all at once." in text
+    assert "the highest cost is that of all rungs together." in text
 
 
 def test_a_rung_that_aks_refuses_is_not_offered(place: Place) -> None:
@@ -229,34 +233,45 @@ def test_a_stack_without_capacities_has_no_table(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expander", "answer"), [("priority", "ok"), ("random", "problem"), ("", "problem")]
+    ("expander", "balances", "change"),
+    [
+        ("priority", False, ""),
+        ("random", False, "expander=priority"),
+        ("", True, "expander=priority balance-similar-node-groups=false"),
+        ("priority", True, "balance-similar-node-groups=false"),
+    ],
 )
-def test_an_existing_cluster_needs_the_expander(expander: str, answer: str) -> None:
-    """The autoscaler went by chance, and nothing said so."""
+def test_the_autoscaler_of_an_existing_cluster_goes_by_the_order(
+    expander: str, balances: bool, change: str
+) -> None:
+    """With the expander and without its ConfigMap, which the stack makes, no pool grows."""
     there = {"resourceGroup": {"name": "g", "existing": True}}
     settings = stack_of(**training(SPOT), **there, cluster={"name": "c", "existing": True})
-    cluster = ExistingCluster(
-        id="c", location="eastus", version="", trouble="", pools={}, expander=expander
-    )
+    about: dict[str, Any] = {"id": "c", "location": "eastus", "version": "", "trouble": ""}
+    cluster = ExistingCluster(**about, pools={}, expander=expander, balances=balances)
     (row,) = capacities.judge_expander(settings, facts_with(cluster=cluster))
-    assert (row.answer, row.key) == (answer, "gpuCapacity")
-    if answer == "problem":
-        assert f"the expander {expander or 'random'}, which" in row.what
-        command = "az aks update -g g -n c --cluster-autoscaler-profile expander=priority"
-        assert command in row.advice
+    assert (row.answer, row.key) == ("warning" if change else "ok", "gpuCapacity")
+    if change:
+        command = f"`az aks update -g g -n c --cluster-autoscaler-profile {change}`"
+        assert f"run `pulumi up` first, which makes the ConfigMap, then {command}" in row.advice
+    assert ("similar pools" in row.what) == balances
+    assert (f"the expander {expander or 'random'}" in row.what) == ("priority" in change)
     own = stack_of(**training(SPOT))
     assert not list(capacities.judge_expander(own, facts_with(cluster=cluster)))
 
 
-def test_the_expander_is_read_from_azure() -> None:
-    def expander(**properties: Any) -> str:
+def test_the_profile_of_the_autoscaler_is_read_from_azure() -> None:
+    def read(**properties: Any) -> tuple[str, bool]:
         about = {"id": "c", "location": "eastus", "properties": {"dnsPrefix": "c"} | properties}
-        return facts.cluster(ManagedCluster(about)).expander
+        cluster = facts.cluster(ManagedCluster(about))
+        return cluster.expander, cluster.balances
 
-    assert expander(autoScalerProfile={"expander": "priority"}) == "priority"
-    assert expander(autoScalerProfile={}) == expander() == ""
+    balanced = {"expander": "priority", "balance-similar-node-groups": "true"}
+    assert read(autoScalerProfile=balanced) == ("priority", True)
+    assert read(autoScalerProfile={"balance-similar-node-groups": "false"}) == ("", False)
+    assert read(autoScalerProfile={}) == read() == ("", False)
 
 
-def test_a_cluster_without_the_expander_is_a_problem(place: Place, there: dict[str, Any]) -> None:
+def test_a_cluster_without_the_expander_is_a_warning(place: Place, there: dict[str, Any]) -> None:
     row = the(place.ask(**training(SPOT), **there), "expander")
-    assert (row.answer, row.cause) == ("problem", Cause.EXISTENCE)
+    assert (row.answer, row.cause) == ("warning", None)

@@ -8,7 +8,7 @@ from azure.core.rest import HttpRequest
 
 from aksgpu.preflight import requirements, scores
 from aksgpu.preflight.facts import Unanswered
-from tests.aksgpu.preflight.conftest import T4, Place, facts_with, stack_of, the
+from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stack_of, the
 
 SPOT = T4 | {"name": "spot", "spot": True}
 GENERATE = "/placementScores/spot/generate"
@@ -40,6 +40,16 @@ def test_all_spot_pools_share_one_request(place: Place) -> None:
     assert len(sent(place, T4, *many)) == 1
     zonal = SPOT | {"name": "zonal", "zones": ["1", "2"]}
     assert len(sent(place, zonal, *many)) == 2
+
+
+def test_a_size_that_azure_does_not_know_takes_no_score_away(place: Place) -> None:
+    """Azure refuses a request with such a size as a whole."""
+    odd = SPOT | {"name": "odd", "vmSize": "Standard_NC8as_T4_v9"}
+    result = place.ask(gpuPools=[SPOT, odd])
+    assert the(result, "score", "spot").answer == "ok"
+    assert the(result, "size", "odd").answer != "ok"
+    assert not [row for row in result.rows if (row.question, row.pool) == ("score", "odd")]
+    assert sent(place, odd) == []
 
 
 def test_a_request_asks_for_the_most_nodes_of_a_place(
@@ -86,7 +96,7 @@ def test_a_score_that_azure_does_not_give_is_no_failure(
     row = the(result, "score")
     assert (row.answer, row.cause) == ("unknown", None)
     assert words in row.what
-    assert "Compute Recommendations Role" in row.advice
+    assert ("Compute Recommendations Role" in row.advice) == (status == 403)
     assert result.exit_code == 0
     json.dumps(result.to_json())
 
@@ -107,7 +117,7 @@ def test_the_best_zone_of_a_pool_counts(by_zone: dict[str, str], answer: str, sa
     pools = requirements.pools(stack_of(gpuPools=[SPOT | {"zones": ["1", "2"]}]))
     size = T4["vmSize"].lower()
     known = {(size, zone): word for zone, word in by_zone.items()}
-    (row,) = scores.judge(pools, facts_with(scores=known))
+    (row,) = scores.judge(pools, facts_with(offered(T4["vmSize"]), scores=known))
     assert row.answer == answer
     if said:
         assert row.figures["score"] == said
@@ -115,7 +125,7 @@ def test_the_best_zone_of_a_pool_counts(by_zone: dict[str, str], answer: str, sa
 
 def test_no_answer_is_unknown() -> None:
     pools = requirements.pools(stack_of(gpuPools=[SPOT]))
-    unanswered = facts_with(scores=Unanswered("no response in time"))
+    unanswered = facts_with(offered(T4["vmSize"]), scores=Unanswered("no response in time"))
     (row,) = scores.judge(pools, unanswered)
     assert (row.answer, row.cause, row.pool) == ("unknown", None, "")
     assert not list(scores.judge(requirements.pools(stack_of(gpuPools=[T4])), unanswered))

@@ -9,7 +9,6 @@ from typing import Any
 
 from aks_catalogue.capacity import EXPANDER
 from aks_catalogue.sizes import find
-from aksgpu.outcome import Cause
 from aksgpu.preflight.costs import Costs, PoolCost
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
@@ -18,6 +17,7 @@ from stack_settings.model import Settings
 # The questions whose answers say whether AKS takes the pool of a rung.
 _OFFERED = ("size", "zones", "spot", "retired")
 _WORDS = {"ok": "yes", "problem": "no"}
+_NO_ANSWER = About("").unknown("", "")
 
 
 def rungs(costs: Costs, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -34,10 +34,8 @@ def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, 
     pool, hours = cost.pool, hours_of(cost)
     offered = [answers[name].answer for name in _OFFERED if name in answers]
     worst = next((answer for answer in offered if answer != "ok"), "ok")
-    figures: Mapping[str, Any] = answers["quota"].figures if "quota" in answers else {}
-    quota = "{limit} of {limitNeeded}".format(**figures) if "limit" in figures else "unknown"
-    is_enough = "quota" in answers and answers["quota"].answer == "ok"
-    score: Mapping[str, Any] = answers["score"].figures if "score" in answers else {}
+    quota, score = (answers.get(name, _NO_ANSWER) for name in ("quota", "score"))
+    limit = "{limit} of {limitNeeded}".format(**quota.figures) if quota.figures else "unknown"
     regular = "reserved" if pool.reservation_group else "regular"
     return {
         "capacity": pool.capacity,
@@ -47,8 +45,8 @@ def _rung(number: int, cost: PoolCost, answers: Mapping[str, Row]) -> dict[str, 
         "kind": "spot" if pool.spot else regular,
         "zones": list(pool.zones),
         "offered": _WORDS.get(worst, worst) if "size" in answers else "unknown",
-        "quota": "ok" if is_enough else quota,
-        "score": score.get("score", "unknown") if pool.spot else None,
+        "quota": "ok" if quota.answer == "ok" else limit,
+        "score": score.figures.get("score", "unknown") if pool.spot else None,
         "nodeHour": float(hours[0]) if hours else None,
         "gpuHour": float(hours[1]) if hours[1:] else None,
     }
@@ -72,10 +70,12 @@ def judge_order(costs: Costs) -> Iterator[Row]:
         cheaper = [each for each in later if all(map(lt, _paid(each) or paid, paid))]
         if pool.capacity and paid and cheaper:
             best = min(cheaper, key=_paid)
-            price = "is paid for anyway" if not any(_paid(best)) else f"costs {_paid(best)[0]:.2f}"
+            price = f"which costs only {_paid(best)[0]:.2f}"
+            if best.pool.reservation_group:
+                price = "whose machines are paid for already"
             yield About("order", pool.name, f"{pool.key}.name").warning(
-                f"{pool.name} costs {paid[0]:.2f} an hour and stands before {best.pool.name}, "
-                f"which {price}: the autoscaler tries the dearer one first",
+                f"{pool.name} costs {paid[0]:.2f} an hour, and the autoscaler tries it before "
+                f"{best.pool.name}, {price}",
                 f"put {best.pool.name} before it, unless it is wanted less",
             )
 
@@ -90,13 +90,20 @@ def judge_expander(settings: Settings, facts: Facts) -> Iterator[Row]:
     is_asked = settings.gpu_capacity and settings.cluster.existing
     if not is_asked or not isinstance(facts.cluster, ExistingCluster):
         return
-    about, expander = About("expander", key="gpuCapacity"), facts.cluster.expander or "random"
-    if expander == EXPANDER:
+    about, cluster = About("expander", key="gpuCapacity"), facts.cluster
+    faults = {}
+    if cluster.expander != EXPANDER:
+        faults[f"expander={EXPANDER}"] = f"has the expander {cluster.expander or 'random'}"
+    if cluster.balances:
+        faults["balance-similar-node-groups=false"] = "spreads nodes over similar pools"
+    if not faults:
         yield about.ok("the autoscaler of the cluster goes by priorities")
         return
     names = shlex.join(["-g", settings.resource_group.name, "-n", settings.cluster.name])
-    yield about.problem(
-        Cause.EXISTENCE,
-        f"the cluster's autoscaler has the expander {expander}, which ignores the order of rungs",
-        f"run `az aks update {names} --cluster-autoscaler-profile expander={EXPANDER}`",
+    yield about.warning(
+        "the order of rungs is ignored as long as the cluster's autoscaler "
+        + " and ".join(faults.values()),
+        f"run `pulumi up` first, which makes the ConfigMap, then `az aks update {names} "
+        f"--cluster-autoscaler-profile {' '.join(faults)}`: with the expander {EXPANDER} and "
+        "without the ConfigMap, no pool of the cluster grows",
     )

@@ -25,6 +25,8 @@ class Unanswered:
 
     reason: str
     cause: Cause = Cause.UNANSWERED
+    # Azure's answer was 403: a role is missing.
+    is_forbidden: bool = False
 
 
 Fact = TypeVar("Fact")
@@ -92,6 +94,8 @@ class ExistingCluster:
     has_long_term_support: bool = False
     # Of the cluster autoscaler; empty for AKS's default.
     expander: str = ""
+    # Whether the autoscaler spreads new nodes over similar pools.
+    balances: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +229,7 @@ def cluster(managed: "ManagedCluster") -> ExistingCluster:
         and _text(managed.identity.type) == "SystemAssigned",
         has_long_term_support=_text(properties.support_plan) == LONG_TERM,
         expander=_text(scaling.expander) if scaling else "",
+        balances=bool(scaling) and scaling.balance_similar_node_groups == "true",
     )
 
 

@@ -40,8 +40,7 @@ async def pages(
 ) -> AsyncIterator[Mapping[str, Any]]:
     """Every page of a list; `following` is the member with the next page's address.
 
-    `options` are of the client's pipeline.
-
+    `options` are for the client's pipeline.
     Raises AzureError, and any of MALFORMED for what is no page.
     """
     while True:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
@@ -70,12 +71,11 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
             asyncio.gather(
                 *(tally.ask("reservations", _reservations, clients, name) for name in reserved)
             ),
-            tally.ask("scores", scores.ask, clients, location, pools),
         ),
     )
     sizes, quotas, versions, feature_states, (group_id, existing_cluster), others = answers
-    providers, reservation_groups, placement_scores = others
-    return Facts(
+    providers, reservation_groups = others
+    known = Facts(
         location=location,
         subscription=clients.subscription,
         sizes=sizes,
@@ -86,8 +86,8 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
         group=group_id,
         cluster=existing_cluster,
         reservation_groups=dict(zip(map(str.lower, reserved), reservation_groups, strict=True)),
-        scores=placement_scores,
     )
+    return replace(known, scores=await tally.ask("scores", scores.ask, clients, known, pools))
 
 
 def why(error: Exception) -> Unanswered:
@@ -100,7 +100,8 @@ def why(error: Exception) -> Unanswered:
     if isinstance(error, HttpResponseError) and _code(error) in _NO_SUBSCRIPTION:
         return Unanswered(explained(error), Cause.CREDENTIALS_REFUSED)
     causes = (cause for kind, cause in _CAUSES.items() if isinstance(error, kind))
-    return Unanswered(explained(error), next(causes, Cause.UNANSWERED))
+    is_forbidden = isinstance(error, HttpResponseError) and error.status_code == 403
+    return Unanswered(explained(error), next(causes, Cause.UNANSWERED), is_forbidden)
 
 
 class _Tally:

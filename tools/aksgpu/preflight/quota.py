@@ -21,8 +21,8 @@ class _Demand:
     first: int = 0
     most: int = 0
     surging: int = 0
-    # Of the rungs that are not counted.
-    alternatives: int = 0
+    # The most that another rung of the capacity needs instead.
+    instead: int = 0
     # How many of them the quota already counts as used.
     present: int = 0
 
@@ -129,8 +129,8 @@ def _explanation(
     others = demand.surging - vcpus
     shared = f", {others} for other pools of the stack" if others else ""
     beside = f", in addition to {old.count} of the pool that it replaces" if old else ""
-    more = f"; other rungs of {pool.capacity} up to {demand.alternatives}, not counted"
-    more = more if demand.alternatives else ""
+    more = f"; the other rungs need up to {demand.instead}, instead of these"
+    more = more if demand.instead else ""
     return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}{more}"
 
 
@@ -173,7 +173,7 @@ def _demands(
             demand.first += pool.first * vcpus
             most, surging = pool.most * vcpus, (pool.most + (pool.surge or 0)) * vcpus
             if rung and rung.capacity and pool.capacity == rung.capacity and pool != rung:
-                demand.alternatives += surging
+                demand.instead = max(demand.instead, surging)
             else:
                 choices.setdefault(pool.capacity or pool.key, []).append((most, surging))
         least = [min(each) for each in choices.values()]

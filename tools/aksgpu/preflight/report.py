@@ -90,9 +90,8 @@ def _print_costs(costs: Costs, console: Console) -> None:
     title, prices = "The cost of the nodes is not known", costs.prices
     lines = [f"Not included: {', '.join(LEFT_OUT)}. A month has {HOURS_A_MONTH} hours."]
     if any(cost.pool.capacity for cost in costs.pools):
-        lines.append(
-            "Rungs of a capacity stand in for each other: the most is that of all at once."
-        )
+        why = "Rungs of a capacity stand in for each other"
+        lines.append(f"{why}: the highest cost is that of all rungs together.")
     if not isinstance(prices, Unanswered):
         title = f"Cost of the nodes in {prices.currency}"
         remark = f" ({prices.remark})" if prices.remark else ""

@@ -14,51 +14,57 @@ from aksgpu.preflight.rows import About, Row
 
 # As of 2026-11-28, from learn.microsoft.com/azure/virtual-machine-scale-sets/spot-placement-score.
 _VERSION = "2025-06-05"
-_MOST_SIZES = 5
 _LOW, _RESTRICTED = "Low", "RestrictedSkuNotAvailable"
 _GOOD = frozenset(["High", "Medium"])
-_TRY = "it needs the Compute Recommendations Role; Azure answers only a few requests an hour"
+_ROLE = "whoever asks needs the role `Compute Recommendations Role` on the subscription"
+_LATER = "try again later; Azure answers only a few requests an hour"
 _PLAN = "more sizes, zones, or a pool that is not spot, can take its place"
 
 
 async def ask(
-    clients: Clients, location: str, planned: Sequence[PlannedPool]
+    clients: Clients, facts: Facts, planned: Sequence[PlannedPool]
 ) -> dict[tuple[str, str], str]:
     """The scores of the spot pools, by plain size and zone; the zone is empty for the region.
 
     One request for the pools in zones, and one for the others: Azure answers few in an hour.
     """
     scores: dict[tuple[str, str], str] = {}
+    where = (
+        f"/subscriptions/{quote(clients.subscription)}/providers/Microsoft.Compute"
+        f"/locations/{facts.location}/placementScores/spot/generate"
+    )
     for in_zones in (False, True):
-        spot = [pool for pool in planned if pool.spot and bool(pool.zones) == in_zones]
-        sizes = sorted({pool.vm_size for pool in spot})
-        for start in range(0, len(sizes), _MOST_SIZES):
-            body = {
-                "desiredLocations": [location],
-                "desiredSizes": [{"sku": size} for size in sizes[start : start + _MOST_SIZES]],
-                # The most nodes in a zone, over which AKS spreads them.
-                "desiredCount": max(1, *(-(-pool.most // len(pool.zones or " ")) for pool in spot)),
-                "availabilityZones": in_zones,
-            }
-            where = (
-                f"/subscriptions/{quote(clients.subscription)}/providers/Microsoft.Compute"
-                f"/locations/{location}/placementScores/spot/generate"
-            )
-            request = HttpRequest("POST", where, params={"api-version": _VERSION}, json=body)
-            # Whoever asked too often would wait for an hour.
-            async for page in pages(clients.compute, request, "nextLink", retry_total=0):
-                for each in page["placementScores"]:
-                    place = (plain(str(each["sku"])), str(each.get("availabilityZone") or ""))
-                    scores[place] = str(each["score"])
+        spot = [pool for pool in _asked(planned, facts) if bool(pool.zones) == in_zones]
+        if not spot:
+            continue
+        body = {
+            "desiredLocations": [facts.location],
+            "desiredSizes": [{"sku": size} for size in sorted({pool.vm_size for pool in spot})],
+            # The most nodes in a zone, over which AKS spreads them.
+            "desiredCount": max(1, *(-(-pool.most // len(pool.zones or " ")) for pool in spot)),
+            "availabilityZones": in_zones,
+        }
+        request = HttpRequest("POST", where, params={"api-version": _VERSION}, json=body)
+        # Whoever asked too often would wait for an hour.
+        async for page in pages(clients.compute, request, "nextLink", retry_total=0):
+            for each in page["placementScores"]:
+                place = (plain(str(each["sku"])), str(each.get("availabilityZone") or ""))
+                scores[place] = str(each["score"])
     return scores
+
+
+def _asked(planned: Sequence[PlannedPool], facts: Facts) -> list[PlannedPool]:
+    """The spot pools of known sizes: with another size, Azure refuses the whole request."""
+    return [pool for pool in planned if pool.spot and facts.size(pool.vm_size)]
 
 
 def judge(planned: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
     """The answers for the spot pools. None of them is a problem: a score promises nothing."""
-    spot, scores = [pool for pool in planned if pool.spot], facts.scores
+    spot, scores = _asked(planned, facts), facts.scores
     if spot and isinstance(scores, Unanswered):
         what = f"the placement scores of spot pools are not known: {scores.reason}"
-        yield About("score").unknown(what, _TRY, cause=None)
+        advice = _ROLE if scores.is_forbidden else _LATER
+        yield About("score").unknown(what, advice, cause=None)
     elif not isinstance(scores, Unanswered):
         yield from (_of_pool(pool, scores) for pool in spot)
 
@@ -75,4 +81,4 @@ def _of_pool(pool: PlannedPool, scores: Mapping[tuple[str, str], str]) -> Row:
         return about.ok(what, score=said)
     if {_LOW, _RESTRICTED}.intersection(words.values()):
         return about.warning(f"{what}: at this moment machines may not come", _PLAN, score=said)
-    return about.unknown(f"Azure has no score for {pool.vm_size} ({said})", _TRY, cause=None)
+    return about.unknown(f"Azure has no score for {pool.vm_size} ({said})", _LATER, cause=None)
