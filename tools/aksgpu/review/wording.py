@@ -1,7 +1,7 @@
 """The words of a report, from its facts."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -55,37 +55,39 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
 
 
 def ladder_title(ladder: Ladder) -> str:
-    """The rungs of a capacity in order, before and after."""
-    before, after = (
-        " → ".join(rung.pool for rung in rungs) or "nothing"
-        for rungs in (ladder.before, ladder.after)
-    )
+    """The rungs of a capacity before and after."""
+    before = _names(ladder.before, ordered=ladder.was_ordered)
+    after = _names(ladder.after, ordered=ladder.is_ordered)
     return f"Capacity {ladder.name}: {after}" + ("" if before == after else f" (before: {before})")
 
 
-def ladder_money(ladder: Ladder, currency: str) -> str:
-    """What the first rung costs, and the most that the ladder can cost, before and after."""
-    firsts = [_first(rungs) for rungs in (ladder.before, ladder.after)]
-    mosts = [_most_of(rungs) for rungs in (ladder.before, ladder.after)]
-    first, most = (
-        after if before == after else f"{after} (before: {before})"
-        for before, after in (firsts, mosts)
-    )
-    return f"in {currency} an hour: a node of the first rung {first}, all rungs at most {most}"
+def _names(rungs: Sequence[Rung], *, ordered: bool) -> str:
+    return (" → " if ordered else ", ").join(rung.pool for rung in rungs) or "nothing"
 
 
-def _first(rungs: Sequence[Rung]) -> str:
-    return _amount(rungs[0].hourly) if rungs else "nothing"
+def ladder_money(ladder: Ladder, currency: str) -> Iterator[str]:
+    """What the first rung costs, and the most that all can cost; nothing that is not known."""
+    before, after = ladder.before, ladder.after
+    old = before[0].hourly if before and ladder.was_ordered else None
+    new = after[0].hourly if after and ladder.is_ordered else None
+    yield from _price("a node of the first rung costs", old, new, currency)
+    yield from _price("all rungs together cost at most", _most(before), _most(after), currency)
 
 
-def _most_of(rungs: Sequence[Rung]) -> str:
-    known = [rung.most_hourly for rung in rungs if rung.most_hourly is not None]
-    without = [rung.pool for rung in rungs if rung.most_hourly is None]
-    return _amount(sum(known, Fraction(0))) + (f" without {', '.join(without)}" * bool(without))
+def _price(what: str, old: Fraction | None, new: Fraction | None, currency: str) -> Iterator[str]:
+    if new is not None:
+        before = "" if old is None or old == new else f" (before: {float(old):,.2f})"
+        yield f"{what} {float(new):,.2f} {currency} an hour{before}"
 
 
-def _amount(value: Fraction | None) -> str:
-    return "not known" if value is None else f"{float(value):,.2f}"
+def _most(rungs: Sequence[Rung]) -> Fraction | None:
+    """What all rungs cost with their most nodes; None if that is not known."""
+    most = Fraction(0)
+    for rung in rungs:
+        if rung.most is None or rung.hourly is None:
+            return None
+        most += rung.most * rung.hourly
+    return most if rungs else None
 
 
 def money(span: Span) -> str:
