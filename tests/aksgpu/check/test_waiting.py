@@ -229,7 +229,7 @@ def test_the_report_has_the_ladder() -> None:
         ("larger", 1),
     ]
     assert "SkuNotAvailable" in ladder["rungs"][0]["barred"]
-    assert ladder["rungs"][1]["barred"] == ""
+    assert ladder["rungs"][1]["barred"] is None
 
 
 def test_a_stack_has_its_rungs_in_order_with_the_pod_of_the_capacity() -> None:

@@ -180,9 +180,9 @@ def test_the_order_of_rungs_that_rotate_is_not_told(monkeypatch: pytest.MonkeyPa
     end = "the jobs on its nodes end; pods with a controller start again on any rung"
     assert ladder.effects == [
         f"spotx1 (regular) is rotated: {end}",
-        "the order of the rungs is known after the update",
+        "the preview does not know the order of the rungs",
     ]
-    assert wording.ladder_title(ladder) == "Capacity training: a, spot (before: spotx1 → a)"
+    assert wording.ladder_title(ladder) == "Capacity training: a, spot (before: a, spotx1)"
     assert [*wording.ladder_money(ladder, "USD")] == [
         "all rungs together cost at most 8.50 USD an hour (before: 3.00)"
     ]
@@ -223,7 +223,7 @@ def test_without_the_autoscalers_priorities_no_order_is_told(
     """Another stack of the cluster may have them."""
     ladder = only(monkeypatch, step("same", "a", A, A), step("same", "c", C, C))
     assert wording.ladder_title(ladder) == "Capacity training: a, c"
-    assert ladder.effects == []
+    assert ladder.effects == ["the preview does not know the order of the rungs"]
 
 
 RUNGS = [

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
-from operator import attrgetter
+from operator import itemgetter
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION
 from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
@@ -177,10 +177,9 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
 def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
     """A capacity is told as one: what a pod that asks for it gets now."""
     for name, pools in expected.ladders().items():
-        rungs = waiting.ladder(pools, view)
-        above = [*takewhile(attrgetter("barred"), rungs)]
-        serving = next((rung.pool for rung in rungs if not rung.barred), None)
-        barred = ", ".join(f"{rung.pool} ({rung.barred})" for rung in above)
+        reasons = [(pool.name, waiting.barred(pool, view)) for pool in pools]
+        above = [f"{rung} ({why})" for rung, why in takewhile(itemgetter(1), reasons)]
+        serving = next((rung for rung, why in reasons if not why), None)
         own = [node for node in view.nodes if node.pool in {pool.name for pool in pools}]
         is_free = any(view.used(node) < node.allocatable for node in own if node.takes_pods)
         if serving is None and is_free:
@@ -188,13 +187,13 @@ def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
         if serving is None:
             yield Finding(
                 Cause.CAPACITY_EXHAUSTED,
-                f"the capacity {name} has no GPU for another pod: {barred}",
+                f"the capacity {name} has no GPU for another pod: {', '.join(above)}",
                 "wait for Azure or for a pod to end, raise maxCount or the quota, or add a rung",
             )
         elif above:
             yield Finding(
                 Cause.LOWER_RUNG,
-                f"the capacity {name} would grow on its rung {serving}, not on {barred}",
+                f"the capacity {name} would grow on its rung {serving}, not on {', '.join(above)}",
                 "nothing to do: AKS tries the rungs above again by itself",
             )
         elif not own:

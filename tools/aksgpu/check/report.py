@@ -75,7 +75,7 @@ def document(examination: Examination) -> dict[str, Any]:
         "unread": sorted(view.unread) if view else [],
         "emptyPools": empty_pools(view, examination.expected) if view else [],
         "capacities": [
-            {"name": name, "rungs": [rung._asdict() for rung in waiting.ladder(pools, view)]}
+            {"name": name, "rungs": [waiting.rung(pool, view) for pool in pools]}
             for name, pools in examination.expected.ladders().items()
         ]
         if view

@@ -1,7 +1,7 @@
 """Why pods wait for GPUs: what each pool that they ask for says to a new node."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 from aks_catalogue import capacity, scale_ups
 from aks_catalogue.scheduling import Spec, selected_labels, selects, untolerated
@@ -10,19 +10,10 @@ from aksgpu.check.expected import Expected, Pool
 from aksgpu.outcome import listed
 
 
-class Rung(NamedTuple):
-    """A pool of a capacity as it is now."""
-
-    pool: str
-    nodes: int
-    most: int | None
-    # Why AKS adds no node to it, with the error's code; empty if nothing is known against it.
-    barred: str
-
-
-def ladder(pools: list[Pool], view: ClusterView) -> list[Rung]:
-    """The rungs of a capacity, in their order."""
-    return [Rung(pool.name, nodes(pool, view), pool.most, barred(pool, view)) for pool in pools]
+def rung(pool: Pool, view: ClusterView) -> dict[str, Any]:
+    """A pool of a capacity as it is now, for programs."""
+    why = barred(pool, view) or None
+    return {"pool": pool.name, "nodes": nodes(pool, view), "most": pool.most, "barred": why}
 
 
 def nodes(pool: Pool, view: ClusterView) -> int:

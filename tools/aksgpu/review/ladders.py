@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from pulumi.automation.events import StepEventStateMetadata
 from pulumi.runtime.rpc import UNKNOWN
@@ -15,6 +16,7 @@ from aksgpu.review.preview_result import Step, inputs_of
 
 _CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 _NOT_KNOWN = (UNKNOWN, "[secret]")
+_BY_NAME = attrgetter("pool")
 
 # A capacity: the cluster, None if that is not known, and the name.
 _Capacity = tuple[Cluster | None, str]
@@ -27,30 +29,29 @@ def ladders(steps: Collection[Step], pools: Collection[PoolChange], lists: Lists
     """
     hidden = {step.resource for step in steps if None in (_name(step.old), _name(step.new))}
     before, after = (_ladders(steps, lists, was=was) for was in (True, False))
-    orders = [_orders(steps, was=was) for was in (True, False)]
     changes = {change.resource: change for change in pools if change.before}
     goes_to = {rung.resource: name for (_, name), rungs in after.items() for rung in rungs}
     several = len({cluster for cluster, _ in (*before, *after)}) > 1
     found = []
     for own in sorted({*before, *after}, key=str):
-        cluster, name = own
-        old, was_ordered = _in_order(before.get(own, []), orders[0])
-        new, is_ordered = _in_order(after.get(own, []), orders[1])
+        (cluster, name), old, new = own, before.get(own, []), after.get(own, [])
         if hidden & {rung.resource for rung in (*old, *new)}:
             continue
+        is_ordered = _sort(old, steps, was=True) & _sort(new, steps, was=False)
         effects = [*_effects(name, old, new, changes, goes_to)]
-        if was_ordered and is_ordered and _changes_order(old, new):
+        if not is_ordered:
+            old.sort(key=_BY_NAME)
+            new.sort(key=_BY_NAME)
+            effects.append("the preview does not know the order of the rungs")
+        elif _changes_order(old, new):
             effects.append(
                 "the order changes: running jobs stay where they are, and only new nodes follow it"
             )
-        elif not is_ordered and UNKNOWN in orders[1]:
-            effects.append("the order of the rungs is known after the update")
         found.append(
             Ladder(
                 name=clean(f"{name} on {cluster[1]}" if several and cluster else name),
                 before=old,
                 after=new,
-                was_ordered=was_ordered,
                 is_ordered=is_ordered,
                 effects=effects,
             )
@@ -61,10 +62,8 @@ def ladders(steps: Collection[Step], pools: Collection[PoolChange], lists: Lists
 def _name(state: StepEventStateMetadata | None) -> str | None:
     """The capacity of a pool: empty if it has none, None if that is not known."""
     labels = inputs_of(state).get("nodeLabels")
-    name = mapping(labels).get(capacity.LABEL)
-    if labels in _NOT_KNOWN or name in _NOT_KNOWN:
-        return None
-    return name if isinstance(name, str) else ""
+    name = mapping(labels).get(capacity.LABEL, "")
+    return None if labels in _NOT_KNOWN or name in _NOT_KNOWN else str(name)
 
 
 def _ladders(steps: Collection[Step], lists: Lists, *, was: bool) -> dict[_Capacity, list[Rung]]:
@@ -89,29 +88,28 @@ def _ladders(steps: Collection[Step], lists: Lists, *, was: bool) -> dict[_Capac
     return found
 
 
-def _orders(steps: Collection[Step], *, was: bool) -> list[str]:
-    """The priorities of the autoscaler of each cluster, highest first."""
-    states = (step.old if was else step.new for step in steps if step.resource.type == _CONFIG_MAP)
-    return [
+def _sort(rungs: list[Rung], steps: Collection[Step], *, was: bool) -> bool:
+    """Sorts rungs as the autoscaler tries them; whether their order is known.
+
+    It is not while a rung rotates, and where another stack has the priorities.
+    """
+    texts = {
         str(at(inputs, f"data.{capacity.KEY}"))
-        for inputs in map(inputs_of, states)
-        if at(inputs, "metadata.name") == capacity.CONFIG_MAP
-    ]
-
-
-def _in_order(rungs: Sequence[Rung], orders: Sequence[str]) -> tuple[list[Rung], bool]:
-    """The rungs as the autoscaler tries them, and whether that is known; else by their names."""
-    by_name = sorted(rungs, key=lambda rung: rung.pool)
-    texts = {text for text in orders if all(_written(rung) in text for rung in rungs)}
-    if len(rungs) < 2:
-        return by_name, True
-    if len(texts) != 1 or UNKNOWN in orders:
-        return by_name, False
-    [text] = texts
-    return sorted(rungs, key=lambda rung: text.index(_written(rung))), True
+        for step in steps
+        if step.resource.type == _CONFIG_MAP
+        and at(inputs := inputs_of(step.old if was else step.new), "metadata.name")
+        == capacity.CONFIG_MAP
+    }
+    # There is one for each cluster.
+    own = [text for text in texts if all(_written(rung) in text for rung in rungs)]
+    is_known = len(own) == 1 and UNKNOWN not in texts
+    if is_known:
+        rungs.sort(key=lambda rung: own[0].index(_written(rung)))
+    return is_known or len(rungs) < 2
 
 
 def _written(rung: Rung) -> str:
+    """A rung in the text of the priorities."""
     return f'"^aks-{rung.pool}-"'
 
 
@@ -141,8 +139,7 @@ def _effects(
             yield f"{pool} joins: running jobs stay, and only pods of {name} start there"
         elif _words(rung) != _words(new[resource]):
             yield f"{pool} changes: {_words(rung)} becomes {_words(new[resource])}"
-    forgotten = any(changes[each].becomes == "forgotten" for each in old)
-    if before and not after and not forgotten:
+    if old and not new and all(changes[each].becomes != "forgotten" for each in old):
         yield f"pods of {name} find no node any more"
 
 

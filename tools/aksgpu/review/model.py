@@ -201,7 +201,6 @@ class Ladder:
     # In the order in which AKS tries them, if that is known; else by name.
     before: Sequence[Rung]
     after: Sequence[Rung]
-    was_ordered: bool
     is_ordered: bool
     effects: Sequence[str]
 

@@ -56,28 +56,24 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
 
 def ladder_title(ladder: Ladder) -> str:
     """The rungs of a capacity before and after."""
-    before = _names(ladder.before, ordered=ladder.was_ordered)
-    after = _names(ladder.after, ordered=ladder.is_ordered)
+    before, after = (
+        (" → " if ladder.is_ordered else ", ").join(rung.pool for rung in rungs) or "nothing"
+        for rungs in (ladder.before, ladder.after)
+    )
     return f"Capacity {ladder.name}: {after}" + ("" if before == after else f" (before: {before})")
-
-
-def _names(rungs: Sequence[Rung], *, ordered: bool) -> str:
-    return (" → " if ordered else ", ").join(rung.pool for rung in rungs) or "nothing"
 
 
 def ladder_money(ladder: Ladder, currency: str) -> Iterator[str]:
     """What the first rung costs, and the most that all can cost; nothing that is not known."""
-    before, after = ladder.before, ladder.after
-    old = before[0].hourly if before and ladder.was_ordered else None
-    new = after[0].hourly if after and ladder.is_ordered else None
-    yield from _price("a node of the first rung costs", old, new, currency)
-    yield from _price("all rungs together cost at most", _most(before), _most(after), currency)
-
-
-def _price(what: str, old: Fraction | None, new: Fraction | None, currency: str) -> Iterator[str]:
-    if new is not None:
-        before = "" if old is None or old == new else f" (before: {float(old):,.2f})"
-        yield f"{what} {float(new):,.2f} {currency} an hour{before}"
+    sides = ladder.before, ladder.after
+    firsts = [rungs[0].hourly if rungs and ladder.is_ordered else None for rungs in sides]
+    for what, (before, after) in (
+        ("a node of the first rung costs", firsts),
+        ("all rungs together cost at most", map(_most, sides)),
+    ):
+        if after is not None:
+            was = f" (before: {float(before):,.2f})" if before not in (None, after) else ""
+            yield f"{what} {float(after):,.2f} {currency} an hour{was}"
 
 
 def _most(rungs: Sequence[Rung]) -> Fraction | None:
