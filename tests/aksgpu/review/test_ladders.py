@@ -172,7 +172,7 @@ def test_the_order_of_rungs_that_rotate_is_not_told(monkeypatch: pytest.MonkeyPa
     new = old | {"agentPoolName": UNKNOWN, "vmSize": A100}
     result = stack(
         monkeypatch,
-        step("replace", "spot", old, new, keys=["vmSize"]),
+        step("replace", "spot", old, new, keys=["vmSize"], delete=True),
         step("same", "a", A, A),
         order(priorities("spotx1", "a"), priorities()),
     )

@@ -48,9 +48,13 @@ ROTATING = POOL | {"agentPoolName": "gpuabc", "nodeLabels": {"aks-gpu/pool": "gp
 
 @pytest.mark.parametrize("name", ["gpuxyz", UNKNOWN])
 def test_a_pool_that_rotates_needs_no_allowance(name: str) -> None:
-    """It said that the pool is deleted, with all that runs on it, and wanted that allowed."""
+    """It said that the pool is deleted, with all that runs on it, and wanted that allowed.
+
+    Where the new one is created first, the engine marks the old one as to be deleted: the review
+    said nothing at all.
+    """
     new = ROTATING | {"agentPoolName": name, "vmSize": A100}
-    (loss,) = losses(step("replace", "gpu", ROTATING, new, keys=["vmSize"]))
+    (loss,) = losses(step("replace", "gpu", ROTATING, new, keys=["vmSize"], delete=True))
 
     assert (loss.kind, loss.allowed) == ("rotate", True)
     assert loss.message == (
