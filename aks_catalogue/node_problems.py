@@ -68,32 +68,20 @@ PROBLEMS: Mapping[str, NodeProblem] = MappingProxyType(
 # also where Azure only recommends to leave: Azure/karpenter-provider-azure, `interruption`.
 _SPOT, _ANY = "PreemptionScheduled", "VMEventScheduled"
 _RECOMMENDED = "SpotRebalanceRecommendation Advisory"
-_COME_BACK = "nothing to do: AKS drains the node, and pods with a controller come back on another"
-_RESTARTS = "drain the node, or let its pods start again: AKS does not drain it for this"
-_EVENTS: Mapping[str, NodeProblem] = MappingProxyType(
-    {
-        "Preempt": NodeProblem(
-            "Azure takes this spot machine back, about 30 seconds after it says so",
-            f"{_COME_BACK}; those of a capacity on its next rung that has machines",
-        ),
-        "Redeploy": NodeProblem("Azure moves its machine, and its disks are lost", _COME_BACK),
-        "Terminate": NodeProblem("Azure deletes its machine", _RESTARTS),
-        "Reboot": NodeProblem("Azure restarts its machine", _RESTARTS),
-        "Freeze": NodeProblem(
-            "Azure pauses its machine for some seconds",
-            "nothing to do: memory and open files stay",
-            is_fault=False,
-        ),
-    }
+_TAKEN = NodeProblem(
+    "Azure takes this spot machine back, with about 30 seconds' notice",
+    "nothing to do: AKS drains the node, and pods with a controller come back on another; those of "
+    "a capacity on its next rung that has machines",
 )
-_EVENT = re.compile(rf"\b({'|'.join(_EVENTS)})\b")
 _LIKELY = NodeProblem(
     "Azure may soon take this spot machine back",
     "nothing to do, or save a checkpoint: nothing is taken yet",
     is_fault=False,
 )
-_UNKNOWN_EVENT = NodeProblem(
-    "Azure has announced something for its machine", "read the message", is_fault=False
+_ANNOUNCED = NodeProblem(
+    "Azure has announced something for its machine",
+    "read the message: a restart or a move ends what runs there, and a freeze lasts some seconds",
+    is_fault=False,
 )
 
 # Those that are not in the table yet: all report a problem, and none that something is well.
@@ -121,5 +109,5 @@ def vm_event(true: Mapping[str, str]) -> tuple[str, NodeProblem] | None:
         return None
     if _RECOMMENDED in true[condition]:
         return condition, _LIKELY
-    named = _EVENT.search("Preempt" if condition == _SPOT else true[condition])
-    return condition, _EVENTS[named[1]] if named else _UNKNOWN_EVENT
+    is_taken = condition == _SPOT or "Preempt" in true[condition]
+    return condition, _TAKEN if is_taken else _ANNOUNCED

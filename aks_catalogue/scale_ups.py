@@ -16,8 +16,6 @@ AS_OF = date(2026, 11, 28)
 STATUS = "/api/v1/namespaces/kube-system/configmaps/cluster-autoscaler-status"
 STATUS_KEY = "status"
 BACKOFF, IN_PROGRESS = "Backoff", "InProgress"
-# The event on a pod for which no pool grows.
-NOT_TRIGGERED = "NotTriggerScaleUp"
 
 _GROUP = re.compile(r"aks-([a-z][a-z0-9]{0,11})-\d+-vmss")
 _CODE = re.compile(r'Code="(\w+)"')

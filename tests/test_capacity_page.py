@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from aksgpu.review.diagram import as_ladder
-from aksgpu.review.model import Rung
+from aksgpu.review.model import Resource, Rung
 from stack_settings.reading import load
 from stack_settings.stack_file import as_engine_config
 from tests.bench import ROOT
@@ -24,6 +24,7 @@ def picture() -> str:
     [ladder] = load(config, "capacity", pytest.fail).gpu_capacity
     rungs = [
         Rung(
+            resource=Resource(rung.name),
             pool=rung.name,
             vm_size=rung.vm_size,
             kind="spot" if rung.spot else "regular",

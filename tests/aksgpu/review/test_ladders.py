@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
-from aks_catalogue import capacity
+from aks_catalogue import capacity, rotation
 from aksgpu.review import wording
 from aksgpu.review.costs import costs_by, prices_of
 from aksgpu.review.diagram import as_ladder
 from aksgpu.review.document import as_json
 from aksgpu.review.ladders import ladders
-from aksgpu.review.losses import lost_pools
+from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.markdown import as_markdown
-from aksgpu.review.model import Ladder, Rung, StackReview
+from aksgpu.review.model import Ladder, Resource, Rung, StackReview
 from aksgpu.review.pools import count_gpus, pool_changes
 from tests.aksgpu.review.price_list import price_list
-from tests.aksgpu.review.reviews import A100, CLUSTER, T4, review, seen, step
+from tests.aksgpu.review.reviews import A100, CLUSTER, CPU, T4, review, seen, step
 
 IN = {"resourceGroupName": "g", "resourceName": "c"}
 HOME = {**IN, "location": "eastus"}
@@ -75,9 +75,10 @@ def test_the_order_alone_ends_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (names(ladder.before), names(ladder.after)) == (["c", "a"], ["a", "c"])
     [effect] = ladder.effects
     assert "running jobs stay where they are" in effect
-    assert wording.ladder_money(ladder, "USD") == (
-        "in USD an hour: a node of the first rung 0.75 (before: 3.50), all rungs at most 5.00"
-    )
+    assert [*wording.ladder_money(ladder, "USD")] == [
+        "a node of the first rung costs 0.75 USD an hour (before: 3.50)",
+        "all rungs together cost at most 5.00 USD an hour",
+    ]
 
 
 def test_a_rung_that_goes_ends_its_jobs_and_one_that_comes_ends_none(
@@ -91,17 +92,18 @@ def test_a_rung_that_goes_ends_its_jobs_and_one_that_comes_ends_none(
         step("create", "c", None, C),
         order(priorities("a", "b"), priorities("b", "c")),
     )
-    end = "the jobs on its nodes end; pods with a controller start again on another rung"
+    end = "the jobs on its nodes end; pods with a controller start again on any rung"
     assert ladder.effects == [
         f"a (spot) is deleted: {end}",
         f"b (regular) is replaced: {end}",
         "c is new: no running job is touched",
     ]
     assert wording.ladder_title(ladder) == "Capacity training: b → c (before: a → b)"
-    assert wording.ladder_money(ladder, "USD") == (
-        "in USD an hour: a node of the first rung 3.50 (before: not known), "
-        "all rungs at most 10.50 (before: 1.50 without a)"
-    )
+    # The list has no price of a spot node.
+    assert [*wording.ladder_money(ladder, "USD")] == [
+        "a node of the first rung costs 3.50 USD an hour",
+        "all rungs together cost at most 10.50 USD an hour",
+    ]
 
 
 def test_a_pool_that_moves_into_or_out_of_a_ladder_keeps_its_jobs(
@@ -127,36 +129,106 @@ def test_another_name_leaves_the_pods_of_the_old_one_without_nodes(
     ).ladders
     assert (old.name, names(old.before), names(old.after)) == ("training", ["a"], [])
     assert old.effects == [
-        "a goes to the ladder newer: running jobs stay, and pods of training no longer start there"
+        "a goes to the ladder newer: running jobs stay, and pods of training no longer start there",
+        "pods of training find no node any more",
     ]
     assert new.effects == ["a joins: running jobs stay, and only pods of newer start there"]
+    assert [*wording.ladder_money(new, "USD")] == [
+        "a node of the first rung costs 0.75 USD an hour",
+        "all rungs together cost at most 1.50 USD an hour",
+    ]
+
+
+def test_a_capacity_that_is_deleted_starts_no_pod_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ladder = only(monkeypatch, step("delete", "a", A, None), order(priorities("a"), None))
+    assert ladder.effects == [
+        "a (regular) is deleted: the jobs on its nodes end",
+        "pods of training find no node any more",
+    ]
+
+
+def test_a_pool_without_gpus_is_no_rung(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the label of a capacity it crashed the review."""
+    cpu = rung("cpu", size=CPU)
+    ladder = only(monkeypatch, step("same", "cpu", cpu, cpu), step("create", "a", None, A))
+    assert names(ladder.after) == ["a"]
+
+
+@pytest.mark.parametrize("hidden", [UNKNOWN, "[secret]"])
+def test_what_is_not_known_makes_no_ladder(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
+    """There was a ladder named by a UUID, and one that its rungs left."""
+    in_all, in_one = rung("a", nodeLabels=hidden), rung("b", hidden)
+    assert stack(monkeypatch, step("create", "a", None, in_one)).ladders == []
+    assert stack(monkeypatch, step("same", "a", in_all, in_all)).ladders == []
+    events = step("update", "a", A, in_all), step("update", "b", B, in_one)
+    assert stack(monkeypatch, *events).ladders == []
+
+
+def test_the_order_of_rungs_that_rotate_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new names are not known yet: such a rung came last, and another one's price first."""
+    labels = {capacity.LABEL: "training", rotation.LABEL: "spot"}
+    old = rung("spotx1", nodeLabels=labels)
+    new = old | {"agentPoolName": UNKNOWN, "vmSize": A100}
+    result = stack(
+        monkeypatch,
+        step("replace", "spot", old, new, keys=["vmSize"], delete=True),
+        step("same", "a", A, A),
+        order(priorities("spotx1", "a"), priorities()),
+    )
+    [ladder] = result.ladders
+    end = "the jobs on its nodes end; pods with a controller start again on any rung"
+    assert ladder.effects == [
+        f"spotx1 (regular) is rotated: {end}",
+        "the preview does not know the order of the rungs",
+    ]
+    assert wording.ladder_title(ladder) == "Capacity training: a, spot (before: a, spotx1)"
+    assert [*wording.ladder_money(ladder, "USD")] == [
+        "all rungs together cost at most 8.50 USD an hour (before: 3.00)"
+    ]
+    assert "sold out" not in as_markdown(review(result))
+
+
+def test_each_cluster_has_its_own_ladders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pool of one cluster was deleted, and the other one's jobs ended in the report."""
+    elsewhere = {**A, "resourceName": "d"}
+    here, there = stack(
+        monkeypatch,
+        step("same", "a-here", A, A),
+        step("delete", "a-there", elsewhere, None),
+    ).ladders
+    assert (here.name, here.effects) == ("training on c", [])
+    assert there.name == "training on d"
+    assert there.effects[0] == "a (regular) is deleted: the jobs on its nodes end"
+
+
+def test_a_pool_that_is_forgotten_ends_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [*seen(step("delete", "a", A, None)).steps.values()]
+    [ladder] = ladders(steps, pool_changes(steps, forgotten_pools("dev", steps, ())), {})
+    assert ladder.effects == ["a is forgotten: its nodes stay, and no stack manages them"]
 
 
 def test_a_rung_that_changes_in_place_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     reserved = rung("a", capacityReservationGroupID="/subscriptions/s", maxCount=4)
-    ladder = only(monkeypatch, step("update", "a", A, reserved))
+    ladder = only(monkeypatch, step("update", "a", {**A, "maxCount": 1}, reserved))
     assert ladder.effects == [
-        f"a changes: {T4}, regular, at most 2 nodes becomes {T4}, reserved, at most 4 nodes"
+        f"a changes: {T4}, regular, at most 1 node becomes {T4}, reserved, at most 4 nodes"
     ]
     assert only(monkeypatch, step("same", "a", A, A)).effects == []
 
 
-def test_an_order_that_is_not_known_yet_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names of pools that rotate are known only during the update."""
-    ladder = only(
-        monkeypatch,
-        step("same", "a", A, A),
-        step("same", "c", C, C),
-        order(priorities("c", "a"), priorities()),
-    )
-    assert names(ladder.after) == ["c", "a"]
-    assert ladder.effects == []
+def test_without_the_autoscalers_priorities_no_order_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another stack of the cluster may have them."""
+    ladder = only(monkeypatch, step("same", "a", A, A), step("same", "c", C, C))
+    assert wording.ladder_title(ladder) == "Capacity training: a, c"
+    assert ladder.effects == ["the preview does not know the order of the rungs"]
 
 
 RUNGS = [
-    Rung("spot", T4, "spot", 2, None),
-    Rung("x\n", T4, "regular", 1, Fraction("0.75")),
-    Rung("y", A100, "reserved", None, None),
+    Rung(Resource("s"), "spot", T4, "spot", 2, None),
+    Rung(Resource("x"), "x\n", T4, "regular", 1, Fraction("0.75")),
+    Rung(Resource("y"), "y", A100, "reserved", None, None),
 ]
 
 
@@ -177,7 +249,7 @@ def test_the_picture_has_the_rungs_in_order() -> None:
 
 def test_no_name_breaks_out_of_the_picture() -> None:
     odd = 'a"]\nclick x "http://a"'
-    picture = as_ladder(odd, [Rung(odd, odd, "spot", 1, Fraction(1))], currency=odd)
+    picture = as_ladder(odd, [Rung(Resource("r"), odd, odd, "spot", 1, Fraction(1))], currency=odd)
     assert picture.count("\n") == 4
     assert all(line.count('"') in (0, 2) for line in picture.splitlines())
 

@@ -158,10 +158,8 @@ class ClusterView:
     plugin_warnings: Mapping[str, str] = field(default_factory=dict)
     # When the data of each ConfigMap that a plugin reads was last changed, by namespace/name.
     config_changes: Mapping[str, str] = field(default_factory=dict)
-    # What the cluster autoscaler says of each pool, and why none grows for a pod: by
-    # namespace/name.
+    # What the cluster autoscaler says of each pool.
     growth: Mapping[str, Growth] = field(default_factory=dict)
-    not_triggered: Mapping[str, str] = field(default_factory=dict)
 
     def plugins_on(self, node: Node) -> list[Pod]:
         return [pod for pod in self.pods if pod.is_plugin and pod.node == node.name]
@@ -375,8 +373,9 @@ def changed(config_map: Any) -> str:
 def growth(status: Any) -> dict[str, Growth]:
     """What the autoscaler's status says of each pool; nothing if it is not as since 1.30."""
     try:
-        groups = mappings(at(yaml.safe_load(str(status)), "nodeGroups"))
-    except yaml.YAMLError:
+        # All values as texts: an odd one is no error.
+        groups = mappings(at(yaml.load(str(status), yaml.BaseLoader), "nodeGroups"))  # noqa: S506
+    except (yaml.YAMLError, RecursionError):
         return {}
     return {
         pool: Growth(
@@ -391,16 +390,6 @@ def growth(status: Any) -> dict[str, Growth]:
         )
         for group in groups
         if (pool := scale_ups.pool_of(str(group.get("name"))))
-    }
-
-
-def not_triggered(events: Iterable[Json]) -> dict[str, str]:
-    """What the autoscaler said last of each pod for which no pool grows, by namespace/name."""
-    return {
-        f"{at(event, 'involvedObject.namespace')}/{at(event, 'involvedObject.name')}": str(
-            event.get("message")
-        )
-        for event in sorted(events, key=_event_time)
     }
 
 

@@ -11,7 +11,7 @@ from aksgpu.check import cluster_view, isolation, judge, waiting
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
-from aksgpu.check.job import Json, Place, SampleJob, place
+from aksgpu.check.job import Place, SampleJob, place
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from kube_client.client import ApiError, Client
@@ -108,9 +108,11 @@ async def _settled(
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _look(examination: Examination, api: Client) -> None:
-    examination.view, refusals = await _read(examination, api)
-    examination.findings = [*refusals, *judge.judge(examination.view, examination.expected)]
+async def _look(examination: Examination, api: Client) -> ClusterView:
+    view, refusals = await _read(examination, api)
+    examination.view = view
+    examination.findings = [*refusals, *judge.judge(view, examination.expected)]
+    return view
 
 
 async def _read(examination: Examination, api: Client) -> tuple[ClusterView, list[Finding]]:
@@ -165,16 +167,9 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
     changes = await asyncio.gather(*(_changed(api, *each) for each in config_maps))
     examination.last_request = "the status of its autoscaler"
     status = await _quietly(api.get(scale_ups.STATUS), otherwise={})
-    not_triggered: list[dict[str, Any]] = []
-    if any(pod.unplaced for pod in view.pods):
-        selector = f"reason={scale_ups.NOT_TRIGGERED}"
-        not_triggered = await _quietly(
-            api.list("/api/v1/events", fieldSelector=selector), otherwise=[]
-        )
     return replace(
         view,
         growth=cluster_view.growth(at(status, f"data.{scale_ups.STATUS_KEY}")),
-        not_triggered=cluster_view.not_triggered(not_triggered),
         plugin_logs=dict(zip(map(str, plugins), logs, strict=True)),
         plugin_warnings=dict(zip(map(str, waiting), warnings, strict=True)),
         config_changes=dict(zip(map("/".join, config_maps), changes, strict=True)),
@@ -242,18 +237,13 @@ async def _with_job(
     await job.run(seconds)
     # A pool may have grown for it, and GPUs that were in use may be free.
     async with asyncio.timeout(_SECONDS_FOR_ANOTHER_LOOK):
-        await _look(examination, api)
-    if job.finding:
-        examination.findings.append(_with_reasons(job.finding, chosen.pod, examination))
-
-
-def _with_reasons(finding: Finding, pod: Json, examination: Examination) -> Finding:
-    """What became of a job; if it waited, with what each pool says to a node for it."""
-    view = examination.view
-    if finding.cause is not Cause.POD_PENDING or view is None:
-        return finding
-    why = waiting.reasons(pod["spec"], 1, view, examination.expected)
-    return replace(finding, what=waiting.with_reasons(finding.what, why))
+        view = await _look(examination, api)
+    if finding := job.finding:
+        if finding.cause is Cause.POD_PENDING:
+            spec, expected = chosen.pod["spec"], examination.expected
+            what = waiting.told(finding.what, spec, 1, view, expected)
+            finding = replace(finding, what=what)
+        examination.findings.append(finding)
 
 
 def isolation_place(examination: Examination) -> Place | None:

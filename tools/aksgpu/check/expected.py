@@ -35,6 +35,7 @@ _PLAINTEXT = "plaintext"
 _TYPE = re.compile(
     r"(?:azure-native|aks-preview):containerservice(?:/\w+)?:(AgentPool|ManagedCluster)"
 )
+_CAPACITY = "aks-gpu:components:GpuCapacity"
 _OWNER = re.compile(r"/managedClusters/([^/]+)", re.IGNORECASE)
 
 
@@ -165,11 +166,14 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
         else:
             pools.pop(name, None)
     versions = (_version(resource, cluster) for resource in current)
-    for ladder in mappings([*mapping(outputs.get("gpuCapacity")).values()]):
+    for ladder in current:
+        if ladder.get("type") != _CAPACITY:
+            continue
         # In its order, and with the pod for which AKS chooses the rung.
-        for name in map(str, sequence(ladder.get("poolNames"))):
+        of_ladder = mapping(in_clear(ladder.get("outputs")))
+        for name in map(str, sequence(of_ladder.get("poolNames"))):
             if rung := pools.pop(name, None):
-                pools[name] = replace(rung, output_pod=mapping(ladder.get("pod")))
+                pools[name] = replace(rung, output_pod=mapping(of_ladder.get("pod")))
     return Expected(
         pools=pools,
         plugins=plugins,

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, takewhile
+from operator import itemgetter
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION
 from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
@@ -82,17 +83,20 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
     if pod.gpus > max(per_node, default=pod.gpus):
         reason = f"it requests {pod.gpus} GPUs, and no node has more than {max(per_node)}"
         advice = "request fewer, or add a pool with a VM size that has as many"
+    elif waiting.node_comes(pod.spec, pod.gpus, view, expected):
+        advice = "nothing to do: AKS adds a node for it"
+    elif waiting.unknown_capacity(pod.spec, expected):
+        advice = "correct the pod's node selector, or add the capacity to the stack"
     elif "untolerated taint" in reason:
         advice = f"give the pod the tolerations of its pool: {_output(pod)} has them"
     elif "Insufficient nvidia.com/" in reason:
         advice = "free a GPU, let the pool grow, or see above why its nodes offer none"
     elif "affinity/selector" in reason:
-        advice = f"correct the pod's node selector: {_output(pod)} has those of pools"
+        advice = f"correct the pod's node selector: {_output(pod)} has one"
     else:
         advice = "do what the scheduler says, or delete the pod"
-    autoscalers = view.not_triggered.get(str(pod), "")
-    why = waiting.reasons(pod.spec, pod.gpus, view, expected) or autoscalers
-    what = waiting.with_reasons(f"the pod {pod} is pending: {reason}", why)
+    pending = f"the pod {pod} is pending: {reason}"
+    what = waiting.told(pending, pod.spec, pod.gpus, view, expected)
     return Finding(cause=Cause.POD_PENDING, what=what, advice=advice)
 
 
@@ -173,9 +177,9 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
 def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
     """A capacity is told as one: what a pod that asks for it gets now."""
     for name, pools in expected.ladders().items():
-        rungs = waiting.ladder(pools, view)
-        barred = ", ".join(f"{rung.pool} ({rung.barred})" for rung in rungs if rung.barred)
-        serving = next((rung.pool for rung in rungs if not rung.barred), None)
+        reasons = [(pool.name, waiting.barred(pool, view)) for pool in pools]
+        above = [f"{rung} ({why})" for rung, why in takewhile(itemgetter(1), reasons)]
+        serving = next((rung for rung, why in reasons if not why), None)
         own = [node for node in view.nodes if node.pool in {pool.name for pool in pools}]
         is_free = any(view.used(node) < node.allocatable for node in own if node.takes_pods)
         if serving is None and is_free:
@@ -183,13 +187,13 @@ def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
         if serving is None:
             yield Finding(
                 Cause.CAPACITY_EXHAUSTED,
-                f"the capacity {name} has no GPU for another pod: {barred}",
+                f"the capacity {name} has no GPU for another pod: {', '.join(above)}",
                 "wait for Azure or for a pod to end, raise maxCount or the quota, or add a rung",
             )
-        elif serving != rungs[0].pool:
+        elif above:
             yield Finding(
                 Cause.LOWER_RUNG,
-                f"the capacity {name} grows on its rung {serving}, not on {barred}",
+                f"the capacity {name} would grow on its rung {serving}, not on {', '.join(above)}",
                 "nothing to do: AKS tries the rungs above again by itself",
             )
         elif not own:

@@ -21,7 +21,6 @@ def print_tables(examination: Examination, console: Console) -> None:
     if examination.view is not None and NODES not in examination.view.unread:
         console.print(_table(examination.view, examination))
         console.print(_versions(examination.view), soft_wrap=True)
-        console.print(_capacities(examination.view, examination.expected), soft_wrap=True, end="")
     else:
         title = examination.title or "The cluster"
         console.print(Text(f"{title}: cannot read the nodes."), soft_wrap=True)
@@ -30,8 +29,8 @@ def print_tables(examination: Examination, console: Console) -> None:
     pods = [pod for pod in (examination.job, examination.isolation_pod) if pod is not None]
     if examination.grown and any(pod.node for pod in pods):
         text = Text(
-            f"AKS may have added a node to {_grown(examination)} for this. It costs until AKS "
-            "removes it, after ten minutes without pods."
+            "AKS may have added a node for this. It costs until AKS removes it, after ten minutes "
+            "without pods."
         )
         console.print(text, soft_wrap=True)
     if examination.isolation_pod is not None:
@@ -76,9 +75,11 @@ def document(examination: Examination) -> dict[str, Any]:
         "unread": sorted(view.unread) if view else [],
         "emptyPools": empty_pools(view, examination.expected) if view else [],
         "capacities": [
-            {"name": name, "rungs": [rung.document() for rung in rungs]}
-            for name, rungs in (_ladders(view, examination.expected) if view else ())
-        ],
+            {"name": name, "rungs": [waiting.rung(pool, view) for pool in pools]}
+            for name, pools in examination.expected.ladders().items()
+        ]
+        if view
+        else [],
         "findings": [
             {
                 "cause": finding.cause.word,
@@ -118,12 +119,6 @@ def _table(view: ClusterView, examination: Examination) -> ReportTable:
     return nodes
 
 
-def _grown(examination: Examination) -> str:
-    pool = examination.expected.pool(examination.grown or "")
-    others = f", or to a lower rung of {pool.capacity}," if pool and pool.capacity else ""
-    return f"pool {examination.grown}{others}"
-
-
 def _versions(view: ClusterView) -> Text:
     """The control plane's Kubernetes version, and the images of the device plugins."""
     images = sorted({pod.image for pod in view.pods if pod.is_plugin and pod.image})
@@ -131,21 +126,6 @@ def _versions(view: ClusterView) -> Text:
         f"Kubernetes of the control plane: {view.version or 'not known'}\n"
         f"Device plugins:                  {', '.join(images) or 'none'}"
     )
-
-
-def _ladders(view: ClusterView, expected: Expected) -> Iterator[tuple[str, list[waiting.Rung]]]:
-    for name, pools in expected.ladders().items():
-        yield name, waiting.ladder(pools, view)
-
-
-def _capacities(view: ClusterView, expected: Expected) -> Text:
-    """The rungs of each capacity, in their order."""
-    text = Text()
-    for name, rungs in _ladders(view, expected):
-        text.append(f"Capacity {name}:\n")
-        for number, rung in enumerate(rungs, start=1):
-            text.append(f"  {number}. {rung.pool}: {rung}\n")
-    return text
 
 
 def _versions_by_node(view: ClusterView) -> dict[str, str]:

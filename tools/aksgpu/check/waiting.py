@@ -1,7 +1,6 @@
 """Why pods wait for GPUs: what each pool that they ask for says to a new node."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from aks_catalogue import capacity, scale_ups
@@ -11,30 +10,10 @@ from aksgpu.check.expected import Expected, Pool
 from aksgpu.outcome import listed
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rung:
-    """A pool of a capacity as it is now."""
-
-    pool: str
-    nodes: int
-    most: int | None
-    # Why AKS adds no node to it, with the error's code; empty if nothing is known against it.
-    barred: str
-
-    def __str__(self) -> str:
-        number = f"{self.nodes} of {self.most}" if self.most is not None else str(self.nodes)
-        return f"{number} nodes{f'; {self.barred}' * bool(self.barred)}"
-
-    def document(self) -> dict[str, Any]:
-        return {**vars(self), "barred": self.barred or None}
-
-
-def ladder(pools: list[Pool], view: ClusterView) -> list[Rung]:
-    """The rungs of a capacity, in their order."""
-    return [
-        Rung(pool=pool.name, nodes=nodes(pool, view), most=pool.most, barred=barred(pool, view))
-        for pool in pools
-    ]
+def rung(pool: Pool, view: ClusterView) -> dict[str, Any]:
+    """A pool of a capacity as it is now, for programs."""
+    why = barred(pool, view) or None
+    return {"pool": pool.name, "nodes": nodes(pool, view), "most": pool.most, "barred": why}
 
 
 def nodes(pool: Pool, view: ClusterView) -> int:
@@ -54,22 +33,41 @@ def barred(pool: Pool, view: ClusterView) -> str:
     return f"it has its most nodes, {number} of {most}" if most and number >= most else ""
 
 
+def told(text: str, spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> str:
+    """What is said of a pod that waits, and then what each pool says."""
+    why = reasons(spec, gpus, view, expected)
+    return f"{text.rstrip('.')}. {why}" if why else text
+
+
 def reasons(spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> str:
     """Why none of the pools that a pod asks for gets a node for it; empty if nothing is known."""
+    if name := unknown_capacity(spec, expected):
+        others = f"; the stack has {listed(expected.ladders())}" if expected.ladders() else ""
+        return f"No pool of the stack has the capacity {name}{others}"
     name, pools = _asked(spec, expected)
-    told = [(pool.name, _reason(spec, gpus, pool, view)) for pool in pools]
-    text = ", ".join(f"{pool} ({reason})" for pool, reason in told if reason)
+    by_pool = [(pool.name, _reason(spec, gpus, pool, view)) for pool in pools]
+    text = ", ".join(f"{pool} ({reason})" for pool, reason in by_pool if reason)
     return f"{f'Capacity {name}' if name else 'Pools'}: {text}" if text else ""
-
-
-def with_reasons(text: str, why: str) -> str:
-    """What the scheduler says, and then what the pools say."""
-    return f"{text.rstrip('.')}. {why}" if why else text
 
 
 def capacity_of(spec: Spec) -> str:
     """The capacity that a pod selects; empty if it selects none."""
-    return next((names[0] for key, names in selected_labels(spec) if key == capacity.LABEL), "")
+    named = (names for key, names in selected_labels(spec) if key == capacity.LABEL and names)
+    return next(named, [""])[0]
+
+
+def unknown_capacity(spec: Spec, expected: Expected) -> str:
+    """The capacity that a pod selects, if no pool of the stack has it; else empty."""
+    name = capacity_of(spec)
+    return "" if expected.pools is None or name in expected.ladders() else name
+
+
+def node_comes(spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> bool:
+    """Whether AKS adds a node on which the pod can run."""
+    return any(
+        _grows(pool, view) and not any(_misfits(spec, gpus, pool))
+        for pool in _asked(spec, expected)[1]
+    )
 
 
 def _asked(spec: Spec, expected: Expected) -> tuple[str, list[Pool]]:
@@ -83,7 +81,8 @@ def _asked(spec: Spec, expected: Expected) -> tuple[str, list[Pool]]:
 
 
 def _reason(spec: Spec, gpus: int, pool: Pool, view: ClusterView) -> str:
-    return "; ".join(_misfits(spec, gpus, pool)) or barred(pool, view) or _grows(pool, view)
+    grows = "AKS adds a node" * _grows(pool, view)
+    return "; ".join(_misfits(spec, gpus, pool)) or barred(pool, view) or grows
 
 
 def _misfits(spec: Spec, gpus: int, pool: Pool) -> Iterator[str]:
@@ -93,6 +92,6 @@ def _misfits(spec: Spec, gpus: int, pool: Pool) -> Iterator[str]:
         yield f"the pod does not tolerate {listed(map(str, taints))}"
 
 
-def _grows(pool: Pool, view: ClusterView) -> str:
+def _grows(pool: Pool, view: ClusterView) -> bool:
     growth = view.growth.get(pool.name)
-    return "AKS adds a node" if growth and growth.state == scale_ups.IN_PROGRESS else ""
+    return growth is not None and growth.state == scale_ups.IN_PROGRESS

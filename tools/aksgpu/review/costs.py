@@ -32,7 +32,7 @@ _ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>
 # A pool's nodes and their region; the region is empty if it is not known.
 _Placed = tuple[GpuPool, str]
 # The names of the resource group and of the cluster.
-_Cluster = tuple[str, str]
+Cluster = tuple[str, str]
 Lists = Mapping[str, PriceList | Unanswered]
 
 
@@ -130,24 +130,24 @@ def placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
     for step in steps:
         state = step.old if was else step.new
         inputs = inputs_of(state)
-        cluster = _cluster_of(inputs)
+        cluster = cluster_of(inputs)
         # The region of a cluster outside of the stack is not known.
         region = _region(inputs.get("location")) or (regions.get(cluster, "") if cluster else only)
         yield from ((pool, region) for pool in all_pools(step.resource, state))
 
 
-def _regions(steps: Collection[Step], *, was: bool) -> dict[_Cluster, str]:
+def _regions(steps: Collection[Step], *, was: bool) -> dict[Cluster, str]:
     """The regions of the clusters, by the names with which pools refer to them."""
     regions = {}
     for step in steps:
         inputs = inputs_of(step.old if was else step.new)
         is_cluster = step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster"))
         if is_cluster and (region := _region(inputs.get("location"))):
-            regions[_cluster_of(inputs) or (step.resource.urn, "")] = region
+            regions[cluster_of(inputs) or (step.resource.urn, "")] = region
     return regions
 
 
-def _cluster_of(inputs: Mapping[str, Any]) -> _Cluster | None:
+def cluster_of(inputs: Mapping[str, Any]) -> Cluster | None:
     """The cluster that the inputs of a cluster or of a pool name; None if it is not known."""
     group = inputs.get("resourceGroupName")
     name = inputs.get("resourceName") or inputs.get("name")

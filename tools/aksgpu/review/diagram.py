@@ -38,8 +38,7 @@ def as_ladder(name: str, rungs: Sequence[Rung], *, new: Collection[str] = (), cu
     """A capacity: its pools in the order in which AKS tries them; `new` are drawn as such."""
     lines = ["flowchart LR", f'subgraph ladder["{text_of(name)}"]']
     for number, rung in enumerate(rungs):
-        nodes = "" if rung.most is None else f", at most {rung.most} node{'s' * (rung.most != 1)}"
-        label = [f"{number + 1}. {text_of(rung.pool)}", text_of(rung.vm_size), rung.kind + nodes]
+        label = [f"{number + 1}. {text_of(rung.pool)}", text_of(rung.vm_size), rung.offer]
         if rung.hourly is not None:
             label.append(f"{float(rung.hourly):,.2f} {text_of(currency)} an hour a node")
         lines.append(f'rung{number}["{"<br/>".join(label)}"]')

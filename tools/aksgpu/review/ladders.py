@@ -2,46 +2,82 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 
+from pulumi.automation.events import StepEventStateMetadata
 from pulumi.runtime.rpc import UNKNOWN
 
 from aks_catalogue import capacity
 from aks_catalogue.shapes import at, mapping
-from aksgpu.review.costs import Lists, hourly, placed
+from aksgpu.review.costs import Cluster, Lists, cluster_of, hourly, placed
 from aksgpu.review.masking import clean
-from aksgpu.review.model import Ladder, PoolChange, Rung
+from aksgpu.review.model import Ladder, PoolChange, Resource, Rung
 from aksgpu.review.preview_result import Step, inputs_of
 
 _CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
-_END = "the jobs on its nodes end; pods with a controller start again on another rung"
+_NOT_KNOWN = (UNKNOWN, "[secret]")
+_BY_NAME = attrgetter("pool")
+
+# A capacity: the cluster, None if that is not known, and the name.
+_Capacity = tuple[Cluster | None, str]
 
 
 def ladders(steps: Collection[Step], pools: Collection[PoolChange], lists: Lists) -> list[Ladder]:
-    """The ladders before and after; `pools` have what happens to each pool."""
+    """The ladders before and after; `pools` have what happens to each pool.
+
+    Those with a pool whose label is not known before the update are left out.
+    """
+    hidden = {step.resource for step in steps if None in (_name(step.old), _name(step.new))}
     before, after = (_ladders(steps, lists, was=was) for was in (True, False))
-    changes = {change.pool: change for change in pools}
-    goes_to = {rung.pool: name for name, rungs in after.items() for rung in rungs}
-    return [
-        Ladder(
-            name=clean(name),
-            before=(old := before.get(name, [])),
-            after=(new := after.get(name, [])),
-            effects=[*_effects(name, old, new, changes, goes_to)],
+    changes = {change.resource: change for change in pools if change.before}
+    goes_to = {rung.resource: name for (_, name), rungs in after.items() for rung in rungs}
+    several = len({cluster for cluster, _ in (*before, *after)}) > 1
+    found = []
+    for own in sorted({*before, *after}, key=str):
+        (cluster, name), old, new = own, before.get(own, []), after.get(own, [])
+        if hidden & {rung.resource for rung in (*old, *new)}:
+            continue
+        is_ordered = _sort(old, steps, was=True) & _sort(new, steps, was=False)
+        effects = [*_effects(name, old, new, changes, goes_to)]
+        if not is_ordered:
+            old.sort(key=_BY_NAME)
+            new.sort(key=_BY_NAME)
+            effects.append("the preview does not know the order of the rungs")
+        elif _changes_order(old, new):
+            effects.append(
+                "the order changes: running jobs stay where they are, and only new nodes follow it"
+            )
+        found.append(
+            Ladder(
+                name=clean(f"{name} on {cluster[1]}" if several and cluster else name),
+                before=old,
+                after=new,
+                is_ordered=is_ordered,
+                effects=effects,
+            )
         )
-        for name in sorted({*before, *after})
-    ]
+    return found
 
 
-def _ladders(steps: Collection[Step], lists: Lists, *, was: bool) -> dict[str, list[Rung]]:
-    inputs = {step.resource: inputs_of(step.old if was else step.new) for step in steps}
-    found: dict[str, list[Rung]] = defaultdict(list)
+def _name(state: StepEventStateMetadata | None) -> str | None:
+    """The capacity of a pool: empty if it has none, None if that is not known."""
+    labels = inputs_of(state).get("nodeLabels")
+    name = mapping(labels).get(capacity.LABEL, "")
+    return None if labels in _NOT_KNOWN or name in _NOT_KNOWN else str(name)
+
+
+def _ladders(steps: Collection[Step], lists: Lists, *, was: bool) -> dict[_Capacity, list[Rung]]:
+    by_resource = {step.resource: step for step in steps}
+    found: dict[_Capacity, list[Rung]] = defaultdict(list)
     for pool, region in placed(steps, was=was):
-        own = inputs[pool.resource]
-        name = mapping(own.get("nodeLabels")).get(capacity.LABEL)
-        if isinstance(name, str):
+        step = by_resource[pool.resource]
+        state, other = (step.old, step.new) if was else (step.new, step.old)
+        own = inputs_of(state)
+        if pool.may_have_gpus and (name := _name(state)):
             reserved = "reserved" if own.get("capacityReservationGroupID") else "regular"
-            found[name].append(
+            found[cluster_of(own) or cluster_of(inputs_of(other)), name].append(
                 Rung(
+                    resource=pool.resource,
                     pool=pool.name,
                     vm_size=pool.vm_size,
                     kind="spot" if pool.spot else reserved,
@@ -49,53 +85,69 @@ def _ladders(steps: Collection[Step], lists: Lists, *, was: bool) -> dict[str, l
                     hourly=hourly(pool, region, lists),
                 )
             )
-    # A text that is not known before the update leaves the order as it was.
-    text = _order(steps, was=was) or _order(steps, was=True)
-    for rungs in found.values():
-        rungs.sort(key=lambda rung: _place(rung.pool, text))
     return found
 
 
-def _order(steps: Collection[Step], *, was: bool) -> str:
-    """The autoscaler's priorities, highest first; empty if they are not known."""
-    for step in steps:
-        inputs = inputs_of(step.old if was else step.new)
-        if step.resource.type == _CONFIG_MAP and at(inputs, "metadata.name") == capacity.CONFIG_MAP:
-            text = at(inputs, f"data.{capacity.KEY}")
-            return text if isinstance(text, str) and text != UNKNOWN else ""
-    return ""
+def _sort(rungs: list[Rung], steps: Collection[Step], *, was: bool) -> bool:
+    """Sorts rungs as the autoscaler tries them; whether their order is known.
+
+    It is not while a rung rotates, and where another stack has the priorities.
+    """
+    texts = {
+        str(at(inputs, f"data.{capacity.KEY}"))
+        for step in steps
+        if step.resource.type == _CONFIG_MAP
+        and at(inputs := inputs_of(step.old if was else step.new), "metadata.name")
+        == capacity.CONFIG_MAP
+    }
+    # There is one for each cluster.
+    own = [text for text in texts if all(_written(rung) in text for rung in rungs)]
+    is_known = len(own) == 1 and UNKNOWN not in texts
+    if is_known:
+        rungs.sort(key=lambda rung: own[0].index(_written(rung)))
+    return is_known or len(rungs) < 2
 
 
-def _place(pool: str, text: str) -> tuple[bool, int, str]:
-    place = text.find(f'"^aks-{pool}-"')
-    return place < 0, place, pool
+def _written(rung: Rung) -> str:
+    """A rung in the text of the priorities."""
+    return f'"^aks-{rung.pool}-"'
 
 
 def _effects(
     name: str,
     before: Sequence[Rung],
     after: Sequence[Rung],
-    changes: Mapping[str, PoolChange],
-    goes_to: Mapping[str, str],
+    changes: Mapping[Resource, PoolChange],
+    goes_to: Mapping[Resource, str],
 ) -> Iterator[str]:
-    """What becomes of running jobs, rung by rung."""
-    old, new = ({rung.pool: rung for rung in rungs} for rungs in (before, after))
-    for pool in dict.fromkeys([*old, *new]):
-        change = changes[pool]
-        if pool in old and change.becomes not in ("", "changed"):
-            yield f"{pool} ({old[pool].kind}) is {change.becomes}: {_END}"
-        elif pool not in new:
-            where = f"goes to the ladder {goes_to[pool]}" if pool in goes_to else "leaves"
-            yield f"{pool} {where}: running jobs stay, and pods of {name} no longer start there"
-        elif pool not in old and change.before:
-            yield f"{pool} joins: running jobs stay, and only pods of {name} start there"
-        elif pool not in old:
+    """What becomes of running jobs, rung by rung; `changes` are of the pools that exist."""
+    old, new = ({rung.resource: rung for rung in rungs} for rungs in (before, after))
+    again = "; pods with a controller start again on any rung" * bool(after)
+    for resource in dict.fromkeys([*old, *new]):
+        rung = old.get(resource) or new[resource]
+        change, pool = changes.get(resource), rung.pool
+        if change is None:
             yield f"{pool} is new: no running job is touched"
-        elif _words(old[pool]) != _words(new[pool]):
-            yield f"{pool} changes: {_words(old[pool])} becomes {_words(new[pool])}"
-    if [pool for pool in old if pool in new] != [pool for pool in new if pool in old]:
-        yield "the order changes: running jobs stay where they are, and only new nodes follow it"
+        elif change.becomes == "forgotten":
+            yield f"{pool} is forgotten: its nodes stay, and no stack manages them"
+        elif change.becomes not in ("", "changed"):
+            yield f"{pool} ({rung.kind}) is {change.becomes}: the jobs on its nodes end{again}"
+        elif resource not in new:
+            where = f"goes to the ladder {goes_to[resource]}" if resource in goes_to else "leaves"
+            yield f"{pool} {where}: running jobs stay, and pods of {name} no longer start there"
+        elif resource not in old:
+            yield f"{pool} joins: running jobs stay, and only pods of {name} start there"
+        elif _words(rung) != _words(new[resource]):
+            yield f"{pool} changes: {_words(rung)} becomes {_words(new[resource])}"
+    if old and not new and all(changes[each].becomes != "forgotten" for each in old):
+        yield f"pods of {name} find no node any more"
 
 
 def _words(rung: Rung) -> str:
-    return f"{rung.vm_size}, {rung.kind}, at most {rung.most} nodes"
+    return f"{rung.vm_size}, {rung.offer}"
+
+
+def _changes_order(before: Sequence[Rung], after: Sequence[Rung]) -> bool:
+    """Whether rungs that stay have other places."""
+    old, new = ([rung.resource for rung in rungs] for rungs in (before, after))
+    return [each for each in old if each in new] != [each for each in new if each in old]

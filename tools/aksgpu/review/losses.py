@@ -63,7 +63,9 @@ def _losses(steps: Collection[Step]) -> Iterator[tuple[LossKind, GpuPool, str]]:
     parents = [step for step in steps if _removal(step)]
     for step in steps:
         # Not deleted now: retained resources, and those that an earlier update already replaced.
-        if step.old is None or step.old.retain_on_delete or step.old.delete:
+        if step.old is None or step.old.retain_on_delete:
+            continue
+        if step.old.delete and step.kind != "replace":
             continue
         pools = gpu_pools(step.resource, step.old)
         if rotates(step) and not _loss_with_parent(step, parents):

@@ -123,14 +123,10 @@ class _Writer:
 
     def _ladder(self, stack: StackReview, ladder: Ladder) -> str:
         currency = stack.costs.currency if isinstance(stack.costs, Costs) else ""
-        facts = (
-            [*ladder.effects, wording.ladder_money(ladder, currency)]
-            if currency
-            else ladder.effects
-        )
+        facts = [*ladder.effects, *wording.ladder_money(ladder, currency)]
         lines = [f"**{self._text(wording.ladder_title(ladder))}**\n"]
         lines += [self._lines(self._text(fact)) for fact in facts]
-        if self.is_for_github and ladder.after:
+        if self.is_for_github and ladder.after and ladder.is_ordered:
             new = {rung.pool for rung in ladder.after} - {rung.pool for rung in ladder.before}
             picture = as_ladder(ladder.name, ladder.after, new=new, currency=currency)
             lines.append(f"\n```mermaid\n{picture}\n```")

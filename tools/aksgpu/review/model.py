@@ -176,6 +176,7 @@ class PoolChange:
 class Rung(NamedTuple):
     """A pool of a ladder; None is what is not known."""
 
+    resource: Resource
     pool: str
     vm_size: str
     # reserved, spot or regular.
@@ -185,19 +186,22 @@ class Rung(NamedTuple):
     hourly: Fraction | None
 
     @property
-    def most_hourly(self) -> Fraction | None:
-        if self.most is None or self.hourly is None:
-            return None
-        return self.most * self.hourly
+    def offer(self) -> str:
+        """Its kind and its most nodes."""
+        if self.most is None:
+            return self.kind
+        return f"{self.kind}, at most {self.most} node{'s' * (self.most != 1)}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ladder:
-    """A capacity before and after, its rungs in order; and what becomes of running jobs."""
+    """A capacity before and after; and what becomes of running jobs."""
 
     name: str
+    # In the order in which AKS tries them, if that is known; else by name.
     before: Sequence[Rung]
     after: Sequence[Rung]
+    is_ordered: bool
     effects: Sequence[str]
 
 

@@ -1,7 +1,7 @@
 """The words of a report, from its facts."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -55,37 +55,35 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
 
 
 def ladder_title(ladder: Ladder) -> str:
-    """The rungs of a capacity in order, before and after."""
+    """The rungs of a capacity before and after."""
     before, after = (
-        " → ".join(rung.pool for rung in rungs) or "nothing"
+        (" → " if ladder.is_ordered else ", ").join(rung.pool for rung in rungs) or "nothing"
         for rungs in (ladder.before, ladder.after)
     )
     return f"Capacity {ladder.name}: {after}" + ("" if before == after else f" (before: {before})")
 
 
-def ladder_money(ladder: Ladder, currency: str) -> str:
-    """What the first rung costs, and the most that the ladder can cost, before and after."""
-    firsts = [_first(rungs) for rungs in (ladder.before, ladder.after)]
-    mosts = [_most_of(rungs) for rungs in (ladder.before, ladder.after)]
-    first, most = (
-        after if before == after else f"{after} (before: {before})"
-        for before, after in (firsts, mosts)
-    )
-    return f"in {currency} an hour: a node of the first rung {first}, all rungs at most {most}"
+def ladder_money(ladder: Ladder, currency: str) -> Iterator[str]:
+    """What the first rung costs, and the most that all can cost; nothing that is not known."""
+    sides = ladder.before, ladder.after
+    firsts = [rungs[0].hourly if rungs and ladder.is_ordered else None for rungs in sides]
+    for what, (before, after) in (
+        ("a node of the first rung costs", firsts),
+        ("all rungs together cost at most", map(_most, sides)),
+    ):
+        if after is not None:
+            was = f" (before: {float(before):,.2f})" if before not in (None, after) else ""
+            yield f"{what} {float(after):,.2f} {currency} an hour{was}"
 
 
-def _first(rungs: Sequence[Rung]) -> str:
-    return _amount(rungs[0].hourly) if rungs else "nothing"
-
-
-def _most_of(rungs: Sequence[Rung]) -> str:
-    known = [rung.most_hourly for rung in rungs if rung.most_hourly is not None]
-    without = [rung.pool for rung in rungs if rung.most_hourly is None]
-    return _amount(sum(known, Fraction(0))) + (f" without {', '.join(without)}" * bool(without))
-
-
-def _amount(value: Fraction | None) -> str:
-    return "not known" if value is None else f"{float(value):,.2f}"
+def _most(rungs: Sequence[Rung]) -> Fraction | None:
+    """What all rungs cost with their most nodes; None if that is not known."""
+    most = Fraction(0)
+    for rung in rungs:
+        if rung.most is None or rung.hourly is None:
+            return None
+        most += rung.most * rung.hourly
+    return most if rungs else None
 
 
 def money(span: Span) -> str:
