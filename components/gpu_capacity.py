@@ -81,7 +81,11 @@ class GpuCapacity(pulumi.ComponentResource):
             for number, rung in enumerate(args.rungs)
         ]
         self.capacity_name = own
-        self.pool_names = pulumi.Output.all(*(pool.pool_name for pool in self.pools)).apply(list)
+        names = (
+            pool.planned_name if pulumi.runtime.is_dry_run() else pool.pool_name
+            for pool in self.pools
+        )
+        self.pool_names = pulumi.Output.all(*names).apply(list)
         self.resource_name = self.pools[0].resource_name
         self.node_selector = {capacity.LABEL: own}
         taints = pulumi.Output.all(*(pool.node_taints for pool in self.pools))

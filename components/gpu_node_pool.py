@@ -288,6 +288,8 @@ class GpuNodePool(pulumi.ComponentResource):
         self.has_mig = args.mig_profile is not None
         # Plain values for PluginPoolArgs.
         self.mig_strategy, self.sharing = args.mig_strategy, args.sharing
+        # A preview knows this name, and that of a pool that rotates only if nothing replaces it.
+        self.planned_name = self.pool_label
         self.plain_name = args.pool_name if isinstance(args.pool_name, str) else name
         rotates = args.replacement == rotation.ROTATE
         node_taints = _taints(name, args)
@@ -323,7 +325,8 @@ class GpuNodePool(pulumi.ComponentResource):
         sent_or_extra = with_extra(sent(args), args.extra)
         if rotates:
             headers = args.custom_headers if args.replace_on_header_change else None
-            pool["agentPoolName"] = rotating_name(args.pool_name, pool, headers)
+            self.planned_name = rotating_name(args.pool_name, pool, headers)
+            pool["agentPoolName"] = self.planned_name
         options = pulumi.ResourceOptions(
             parent=self,
             ignore_changes=[

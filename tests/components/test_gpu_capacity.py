@@ -99,6 +99,22 @@ def test_the_autoscaler_ranks_the_pools_of_all_capacities(deploy: Deploy) -> Non
     assert read == {30: ["^aks-spot-"], 20: ["^aks-regular-"], 10: ["^aks-h100-", "^aks-one-"]}
 
 
+def test_a_preview_knows_the_order_also_of_rungs_that_rotate(deploy: Deploy) -> None:
+    """Each rotation of a rung failed its review: a rule could not read the ConfigMap."""
+
+    def program() -> None:
+        rungs = (replace(SPOT, replacement="rotate"), RUNG)
+        names = [ladder(*rungs).pool_names]
+        AutoscalerPriorities("order", AutoscalerPrioritiesArgs(pool_names=names))
+
+    graph = deploy(program, preview=True)
+    names = [pool.inputs["agentPoolName"] for pool in graph.all("AgentPool")]
+    (rotating,) = (name for name in names if name != "regular")
+    assert len(rotating) == len("spot") + 3
+    read = yaml.safe_load(graph.only("ConfigMap").inputs["data"]["priorities"])
+    assert read == {20: [f"^aks-{rotating}-"], 10: ["^aks-regular-"]}
+
+
 def test_no_capacity_means_an_empty_order() -> None:
     assert capacity.priorities([]) == ""
 

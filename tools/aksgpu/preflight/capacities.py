@@ -103,7 +103,5 @@ def judge_expander(settings: Settings, facts: Facts) -> Iterator[Row]:
     yield about.warning(
         "the order of rungs is ignored as long as the cluster's autoscaler "
         + " and ".join(faults.values()),
-        f"run `pulumi up` first, which makes the ConfigMap, then `az aks update {names} "
-        f"--cluster-autoscaler-profile {' '.join(faults)}`: with the expander {EXPANDER} and "
-        "without the ConfigMap, no pool of the cluster grows",
+        f"run `az aks update {names} --cluster-autoscaler-profile {' '.join(faults)}`",
     )
