@@ -286,7 +286,7 @@ def page_of(home: Path) -> str | None:
     """Returns the address that opens the dashboard of a running cloud, with its token."""
     files = Home(home.resolve())
     running = _running(files)
-    if running is None or running[1].page_port is None:
+    if running is None or running[1].page_port is None or not files.page_token.exists():
         return None
     return f"http://{ADDRESS}:{running[1].page_port}/?token={files.page_token.read_text()}"
 

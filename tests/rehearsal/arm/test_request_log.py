@@ -5,6 +5,9 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from tests.faults import Faults
 from tests.waiting import PATIENCE
 
 V = "?api-version=2026-08-01"
@@ -77,6 +80,37 @@ def test_no_secret_is_logged(azure: Any, group: str, cluster_body: Callable[...,
     sign_in = azure.requests("/adfs/oauth2/token")[-1]
     assert sign_in["body"]["client_id"] == azure.cloud.client_id
     assert sign_in["body"]["grant_type"] == "client_credentials"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        # Stored, refused without its group, failed by a script, and of a kind that is unknown.
+        ("/resourceGroups/{}/providers/Microsoft.KeyVault/vaults/v", 201),
+        ("/resourceGroups/never-there/providers/Microsoft.KeyVault/vaults/v", 404),
+        ("/resourceGroups/{}/providers/Microsoft.KeyVault/vaults/fails", 500),
+        ("/resourceGroups/{}/providers/Microsoft.Resources/deployments/d", 501),
+    ],
+)
+def test_nobody_knows_which_properties_of_others_are_secret(
+    azure: Any, group: str, path: str, status: int
+) -> None:
+    """A secret was left out of the log only if it had been stored."""
+    faults = Faults(azure.cloud.home)
+    faults.script({"method": "PUT", "path": "/vaults/fails$", "status": 500})
+    path = path.format(group)
+    body = {"location": "eastus", "value": "hunter2", "properties": {"value": ["hunter2"]}}
+    made = azure.call("PUT", f"{path}?api-version=2023-07-01&sig=hunter2", body)
+    faults.lift()
+    assert made.status == status, made.body
+    line = azure.requests(path)[-1]
+    assert "hunter2" not in str(line)
+    assert line["body"] == {
+        "location": "eastus",
+        "value": "[secret]",
+        "properties": {"value": ["[secret]"]},
+    }
+    assert line["query"] == {"api-version": "2023-07-01", "sig": "[secret]"}
 
 
 def test_only_private_files_contain_secrets(azure: Any) -> None:

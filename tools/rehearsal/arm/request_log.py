@@ -5,6 +5,7 @@ import errno
 import itertools
 import json
 import os
+import re
 import time
 from collections import deque
 from pathlib import Path
@@ -35,6 +36,13 @@ _SHOWN = CLIENTS_OWN | {
     "x-ms-useragent",
     "x-ms-version",
 }
+_SHOWN_IN_QUERIES = frozenset(
+    {"api-version", "$expand", "$filter", "$select", "$skip", "$top", "format", "location"}
+    | {"forcedeletiontypes", "ignore-pod-disruption-budget", "public", "resourcetype"}
+)
+# The namespaces that the rehearsal plays, and what resources of all others have in clear.
+_PLAYED = frozenset({"microsoft.compute", "microsoft.containerservice", "microsoft.features"})
+_PLAIN_FIELDS = frozenset({"identity", "kind", "location", "sku", "tags"})
 # How many reads and how many others the page can show, and the longest body that it shows.
 RECENT, MOST_BYTES = 100, 64 << 10
 MASK = "[secret]"
@@ -79,11 +87,14 @@ class RequestLog:
             "time": datetime.datetime.now(datetime.UTC).isoformat(),
             "method": request.method,
             "path": request.path,
-            "query": without_secrets(dict(request.query)),
+            "query": {
+                name: value if name.lower() in _SHOWN_IN_QUERIES else MASK
+                for name, value in request.query.items()
+            },
             "headers": _headers(request),
             # Names only.
             "withheld": sorted(SECRET_HEADERS & set(map(str.lower, request.headers))),
-            "body": _names_only(body) if note else body,
+            "body": body if _is_played(request.path) else _of_others(body),
             "status": status,
             **({"note": note} if note else {}),
         }
@@ -135,10 +146,30 @@ def _body(content_type: str, content: bytes) -> Any:
         return f"({len(content)} bytes that are not JSON)"
 
 
-def _names_only(body: Any) -> Any:
-    """Returns a body with the names of its properties: nobody knows which of them are secret."""
-    properties = body.get("properties") if isinstance(body, dict) else None
-    return {**body, "properties": sorted(properties)} if isinstance(properties, dict) else body
+def _is_played(path: str) -> bool:
+    """Whether a request is about what the rehearsal plays, whose secrets it knows."""
+    namespaces = re.findall("/providers/([^/]+)", path.lower())
+    return not namespaces or namespaces[-1] in _PLAYED
+
+
+def _of_others(body: Any) -> Any:
+    """Returns a body of another kind without its values: nobody knows which of them are secret."""
+    if not isinstance(body, dict):
+        return _masked(body)
+    return {
+        name: value if name in _PLAIN_FIELDS else _masked(value) for name, value in body.items()
+    }
+
+
+def _masked(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _masked(inner) for name, inner in value.items()}
+        case list():
+            return [_masked(inner) for inner in value]
+        case None:
+            return None
+    return MASK
 
 
 def without_secrets(value: Any) -> Any:

@@ -220,7 +220,8 @@ def test_a_cluster_has_its_pools_with_nodes_costs_and_pods(
     planes.there = [node(T4, 0, gpu=1), node(T4, 1, gpu=1)]
     busy = pod("busy", planes.there[0])
     waits = pod("waits", phase="Pending", limits={})
-    planes.placed = [busy, waits, pod("plain", planes.there[1], limits={})]
+    over = pod("over", planes.there[1], phase="Succeeded")
+    planes.placed = [busy, waits, over, pod("plain", planes.there[1], limits={})]
 
     [shown] = known.document()["clusters"]
     assert (shown["group"], shown["provisioningState"]) == ("group", "Creating")
@@ -230,7 +231,7 @@ def test_a_cluster_has_its_pools_with_nodes_costs_and_pods(
     assert (gpu["isSpot"], gpu["least"], gpu["most"]) == (True, 0, 3)
     # Of each node 8 cores and a GPU, at a fifth of the price.
     assert gpu["cost"] == known.document()["cost"] == pytest.approx(2 * (8 * 0.05 + 1) * 0.2)
-    # Those that neither wait nor ask for a GPU are not listed.
+    # Those that neither wait nor have a GPU are not listed.
     assert [each["name"] for each in shown["pods"]] == ["default/busy", "default/waits"]
 
 
@@ -269,6 +270,12 @@ def test_entries_of_scripts_are_shown_whatever_their_keys(known: Knowledge) -> N
     assert shown[2:] == [faults[2], *(entry for entries in offers.values() for entry in entries)]
     known.faults.next_fault("PUT", "/")
     assert known.document()["scripts"][0]["times"] == 1
+
+
+def test_a_number_without_end_does_not_freeze_the_page(known: Knowledge) -> None:
+    """JSON has none: the page showed its old picture, and said that it was live."""
+    (known.home / "faults.json").write_text('[{"method": "PUT", "status": 500, "times": Infinity}]')
+    assert json.loads(json.dumps(known.document(), allow_nan=False))["scripts"]
 
 
 def test_what_is_wrong_with_a_script_is_told(known: Knowledge) -> None:

@@ -73,6 +73,12 @@ def gpus_of(pod: Json) -> Counter[str]:
     return wanted
 
 
+def is_shown(pod: Json) -> bool:
+    """Whether a pod has GPUs, or waits."""
+    has_gpus = bool(gpus_of(pod)) and pod["status"]["phase"] not in _OVER
+    return has_gpus or is_waiting(pod)
+
+
 def is_waiting(pod: Json) -> bool:
     """Whether a pod has no node yet."""
     return "nodeName" not in pod["spec"] and pod["status"]["phase"] not in _OVER

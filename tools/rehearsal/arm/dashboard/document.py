@@ -1,5 +1,6 @@
 """What the page shows: one JSON document of what the server knows. To make it changes nothing."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,7 @@ class Knowledge:
             **{name: overview[name] for name in kept},
             "version": cluster.properties["currentKubernetesVersion"],
             "pools": [self._pool(cluster, pool, pods) for pool in pools_of(self.store, cluster)],
-            "pods": [cells.pod(pod) for pod in pods if cells.gpus_of(pod) or cells.is_waiting(pod)],
+            "pods": [*map(cells.pod, filter(cells.is_shown, pods))],
         }
 
     def _pool(self, cluster: Resource, pool: Resource, pods: list[Json]) -> Json:
@@ -84,7 +85,13 @@ class Knowledge:
 def scripted(entry: Any) -> Any:
     """Returns the keys that an entry of a script sets, whatever keys its kind has."""
     own = TypeAdapter(type(entry)).dump_python(entry, mode="json", exclude_defaults=True)
-    return without_secrets({name.rstrip("_"): value for name, value in own.items()})
+    return without_secrets({name.rstrip("_"): _finite(value) for name, value in own.items()})
+
+
+def _finite(value: Any) -> Any:
+    """Returns a value as JSON has it, which has no infinite numbers."""
+    is_odd = isinstance(value, float) and not math.isfinite(value)
+    return str(value) if is_odd else value
 
 
 def _stacks(backend: Path) -> Iterator[Json]:

@@ -54,7 +54,7 @@ function node(each) {
 // Told by letters and borders too, not by color alone.
 function cell({ kind, state, pod }) {
   const free = { gpu: "", share: "S", slice: "P" }[kind];
-  const mark = { free, "in use": free || "●", "not ready": "!" }[state];
+  const mark = { free, "in use": `${free}●`, "not ready": "!" }[state];
   const title = `${kind}, ${state}${pod ? `: ${pod}` : ""}`;
   return el("i", { class: `cell ${state.replace(" ", "-")}`, title }, mark);
 }
@@ -78,7 +78,7 @@ function legend() {
 function pods(title, all) {
   const lines = all.map((pod) => {
     const asks = Object.entries(pod.gpus).map(([name, count]) => `${count} ${name}`).join(", ");
-    const note = `${asks || "no GPU"}; ${pod.waits ? pod.reason : `on ${short(pod.node)}`}`;
+    const note = `${asks || "no GPU"}; ${pod.waits ? pod.reason : `on ${pod.node}`}`;
     return el("li", {}, el("b", {}, pod.name), " ", badge(pod.waits ? "waits" : pod.state),
       el("p", { class: "note" }, note));
   });

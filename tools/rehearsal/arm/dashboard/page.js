@@ -52,10 +52,11 @@ function request({ number, time, method, path, status }) {
     el("b", {}, method), el("span", {}, path));
   const whole = el("details", {}, line);
   whole.addEventListener("toggle", async () => {
-    if (!whole.open || whole.childElementCount > 1) return;
+    if (!whole.open || whole.dataset.asked) return;
+    whole.dataset.asked = "yes";
     const found = await fetch(`requests/${number}`);
     const text = found.ok ? JSON.stringify(await found.json(), null, 2) : "It is in requests.jsonl.";
-    whole.append(el("pre", { tabindex: 0 }, text));
+    whole.append(el("pre", { tabindex: 0, role: "region", "aria-label": "Request" }, text));
   });
   return el("li", { class: method === "GET" ? "read" : "write", "data-number": number }, whole);
 }
@@ -63,6 +64,7 @@ function request({ number, time, method, path, status }) {
 // What is new, different or gone is told, by what it is about.
 function compare(known) {
   const now = new Map(known.operations.map((each) => [`${each.kind} of ${last(each.on)}`, "under way"]));
+  const ended = { "under way": "ended", waits: "waits no more" };
   for (const { name, controlPlane, pools, pods } of known.clusters) {
     now.set(`cluster ${name}`, controlPlane);
     for (const pod of pods) now.set(`pod ${pod.name}`, pod.waits ? "waits" : pod.state);
@@ -72,7 +74,7 @@ function compare(known) {
   }
   if (facts) {
     for (const [what, state] of now) if (facts.get(what) !== state) news.push(`${what}: ${state}`);
-    for (const what of facts.keys()) if (!now.has(what)) news.push(`${what}: gone`);
+    for (const [what, state] of facts) if (!now.has(what)) news.push(`${what}: ${ended[state] ?? "gone"}`);
   }
   facts = now;
 }

@@ -18,6 +18,7 @@ from aiohttp import web
 
 from rehearsal.arm.dashboard.document import Knowledge
 from rehearsal.certificates import ADDRESS, HOSTNAME
+from rehearsal.control_planes.cluster import pause
 from rehearsal.files import write_whole
 
 FILES = ("style.css", "page.js", "drawing.js", "icon.svg")
@@ -33,6 +34,7 @@ HEADERS = {
 LOOK_SECONDS = 0.5
 # What browsers say of a request that no page of others has caused.
 _OWN_SITES = (None, "none", "same-origin")
+_ENDS = web.AppKey("ends", asyncio.Event)
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,13 @@ class Page:
 
         app = web.Application(middlewares=[guarded])
         app.on_response_prepare.append(_with_headers)
+        app[_ENDS] = asyncio.Event()
+
+        async def end(_: web.Application) -> None:
+            app[_ENDS].set()
+
+        # An open page must not delay the shutdown.
+        app.on_shutdown.append(end)
         app.router.add_get("/", self._file, allow_head=False)
         app.router.add_get(f"/{{file:{'|'.join(FILES)}}}", self._file, allow_head=False)
         app.router.add_get("/events", self._events, allow_head=False)
@@ -69,7 +78,7 @@ class Page:
             return web.Response(status=405, headers={"Allow": "GET"}, text="This is for reading.\n")
         # By the port: browsers send a cookie to all ports of a host.
         name = f"rehearsal-{self.port}"
-        value = hashlib.sha256(f"page {self.token}".encode()).hexdigest()
+        value = hashlib.sha256(f"page {self.port} {self.token}".encode()).hexdigest()
         if request.path == "/" and _is_same(request.query.get("token", ""), self.token):
             # To the address without the token, which the browser's history and pictures keep.
             response = web.Response(status=303, headers={"Location": "/"})
@@ -94,12 +103,12 @@ class Page:
         response, sent = web.StreamResponse(headers={"Content-Type": "text/event-stream"}), ""
         await response.prepare(request)
         with contextlib.suppress(ConnectionError):
-            while True:
+            while not request.app[_ENDS].is_set():
                 current = json.dumps(self.known.document())
                 # A line without content shows whether the page is still there.
                 await response.write(f"data: {current}\n\n".encode() if current != sent else b":\n")
                 sent = current
-                await asyncio.sleep(LOOK_SECONDS)
+                await pause(request.app[_ENDS], LOOK_SECONDS)
         return response
 
 
