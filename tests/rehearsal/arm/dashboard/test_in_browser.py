@@ -186,12 +186,12 @@ def test_every_kind_of_gpu_is_drawn_and_told_without_color(browser: Browser) -> 
             "2 slice of a GPU in use, 5 slice of a GPU free",
             "7 slice of a GPU free",
         ]
-        looks = "({backgroundColor: b, borderStyle: s}) => [each.innerText, b, s].join()"
+        looks = "({outlineStyle: o, borderStyle: s}) => [each.innerText, o, s].join()"
         drawn = browser.run(
             "return [...document.querySelectorAll('.cell')].map((each) => "
             f"[each.title.split(':')[0], ({looks})(getComputedStyle(each))])"
         )
-        # Each kind in each state has looks of its own.
+        # Each kind in each state has looks of its own, without its color.
         assert len({look for _, look in drawn}) == len({title for title, _ in drawn}) == 7
         browser.look(width=1000, height=640)
         browser.picture(PICTURES / "kinds.png")

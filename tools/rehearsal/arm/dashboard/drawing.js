@@ -54,7 +54,7 @@ function node(each) {
 // Told by letters and borders too, not by color alone.
 function cell({ kind, state, pod }) {
   const free = { gpu: "", share: "S", slice: "P" }[kind];
-  const mark = { free, "in use": `${free}●`, "not ready": "!" }[state];
+  const mark = { free, "in use": free || "●", "not ready": "!" }[state];
   const title = `${kind}, ${state}${pod ? `: ${pod}` : ""}`;
   return el("i", { class: `cell ${state.replace(" ", "-")}`, title }, mark);
 }
