@@ -288,7 +288,8 @@ class GpuNodePool(pulumi.ComponentResource):
         self.has_mig = args.mig_profile is not None
         # Plain values for PluginPoolArgs.
         self.mig_strategy, self.sharing = args.mig_strategy, args.sharing
-        # A preview knows this name, and that of a pool that rotates only if nothing replaces it.
+        # A preview knows this name. It knows `pool_name` of a pool that rotates only if nothing
+        # replaces the pool.
         self.planned_name = self.pool_label
         self.plain_name = args.pool_name if isinstance(args.pool_name, str) else name
         rotates = args.replacement == rotation.ROTATE

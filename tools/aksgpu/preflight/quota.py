@@ -36,8 +36,12 @@ def judge(pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
         )
         yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
         return
-    yield from _with_alternatives([(pool, _of_pool(pool, facts, pools)) for pool in pools])
     demands = _demands(pools, facts)
+    answers = [
+        (pool, _of_pool(pool, facts, _demands(pools, facts, pool) if pool.capacity else demands))
+        for pool in pools
+    ]
+    yield from _with_alternatives(answers)
     if plain(_REGION) in demands:
         about = About("quota of the region")
         yield _compared(about, _REGION, facts, demands)
@@ -58,7 +62,7 @@ def _with_alternatives(answers: Sequence[tuple[PlannedPool, Row]]) -> Iterator[R
             yield row
 
 
-def _of_pool(pool: PlannedPool, facts: Facts, pools: Sequence[PlannedPool]) -> Row:
+def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
     key = "count" if pool.most == pool.fewest else "maxCount"
     about = About("quota", pool.name, f"{pool.key}.{key}")
     size = facts.size(pool.vm_size)
@@ -71,7 +75,6 @@ def _of_pool(pool: PlannedPool, facts: Facts, pools: Sequence[PlannedPool]) -> R
         what = f"{pool.max_surge!r} is neither a number of nodes nor a percentage"
         about = About("quota", pool.name, f"{pool.key}.maxSurge")
         return about.unknown(what, "write 1, or 10%")
-    demands = _demands(pools, facts, pool)
     names = [_SPOT] if pool.spot else [size.family, *([_REGION] if pool.capacity else [])]
     answers = []
     for name in names:
@@ -172,7 +175,7 @@ def _demands(
             vcpus = size.vcpus if name in _names(size.family, spot=pool.spot) else 0
             demand.first += pool.first * vcpus
             most, surging = pool.most * vcpus, (pool.most + (pool.surge or 0)) * vcpus
-            if rung and rung.capacity and pool.capacity == rung.capacity and pool != rung:
+            if rung and pool.capacity == rung.capacity and pool != rung:
                 demand.instead = max(demand.instead, surging)
             else:
                 choices.setdefault(pool.capacity or pool.key, []).append((most, surging))

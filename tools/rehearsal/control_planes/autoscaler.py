@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -43,6 +44,29 @@ class PoolState:
     pods: Sequence[Json]
     # It does not grow for a while, as Azure had no machines for it.
     is_backed_off: bool = False
+
+    @cached_property
+    def template(self) -> Json:
+        """The node that an empty pool would get."""
+        node = nodes.new_node(self.cluster, self.pool, 0, Era.TODAY, 0)
+        node["status"]["allocatable"][GPU] = str(_gpus(self.pool))
+        return node
+
+    @cached_property
+    def complete(self) -> list[Json]:
+        """The nodes that count as ready: a GPU node needs `nvidia.com/gpu` for that."""
+        has_gpus = _gpus(self.pool)
+        return [each for each in _ready(self) if not has_gpus or _allocatable(each).get(GPU)]
+
+    @cached_property
+    def whole(self) -> Amounts:
+        """What a new node offers.
+
+        The autoscaler takes a node of the pool as the template of the next one. An empty pool is
+        judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
+        with whole GPUs, and slices with a resource name of their own never make a pool grow.
+        """
+        return _allocatable(self.complete[0] if self.complete else self.template)
 
 
 class Autoscaler:
@@ -159,7 +183,7 @@ def _rules(priorities: str) -> Rules:
 
 def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
     """Returns the growth of one pool; the pods `elsewhere` get their nodes from other pools."""
-    node, ready, whole = template(state), complete(state), _whole(state)
+    node, ready, whole = state.template, state.complete, state.whole
     # The scheduler may not have used a node yet that has just become ready.
     rooms = [_free_resources(ready_node, state.pods) for ready_node in ready]
     rooms += [whole] * (state.pool.count - len(ready))
@@ -185,43 +209,19 @@ def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
     return Growth(state, len(new), frozenset(awaited), frozenset(helped), waste)
 
 
-def template(state: PoolState) -> Json:
-    """Returns the node that an empty pool would get."""
-    node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
-    node["status"]["allocatable"][GPU] = str(_gpus(state.pool))
-    return node
-
-
 def _gpus(pool: DesiredPool) -> int:
     size = find(pool.vm_size)
     return size.devices if size and size.is_nvidia else 0
-
-
-def complete(state: PoolState) -> list[Json]:
-    """Returns the nodes that count as ready: a GPU node needs `nvidia.com/gpu` for that."""
-    has_gpus = _gpus(state.pool)
-    return [each for each in _ready(state) if not has_gpus or _allocatable(each).get(GPU)]
 
 
 def _ready(state: PoolState) -> list[Json]:
     return [each for each in state.nodes if nodes.is_ready(each) and not nodes.is_deleting(each)]
 
 
-def _whole(state: PoolState) -> Amounts:
-    """Returns what a new node offers.
-
-    The autoscaler takes a node of the pool as the template of the next one. An empty pool is
-    judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
-    with whole GPUs, and slices with a resource name of their own never make a pool grow.
-    """
-    return _allocatable(next(iter(complete(state)), template(state)))
-
-
 def missing(pod: Json, state: PoolState) -> list[str]:
     """Returns the resources of which a new node has too little for a pod."""
-    whole = _whole(state)
     requests = _requests_of(pod) or {}
-    return [name for name, amount in requests.items() if whole.get(name, 0) < amount]
+    return [name for name, amount in requests.items() if state.whole.get(name, 0) < amount]
 
 
 def _part(amount: Decimal, whole: Decimal) -> Decimal:

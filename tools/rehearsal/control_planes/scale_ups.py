@@ -18,7 +18,7 @@ from typing import Any
 from aks_catalogue.scheduling import Taint, selects, untolerated
 from kube_client.backoff import Backoff
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.autoscaler import PoolState, complete, missing, template
+from rehearsal.control_planes.autoscaler import PoolState, missing
 from rehearsal.control_planes.desired_state import Refusal
 from rehearsal.pace import SECONDS_PER_SECOND
 
@@ -103,10 +103,9 @@ def _reasons(pod: Json, state: PoolState) -> list[str]:
         return ["in backoff after failed scale-up"]
     if state.pool.limits and state.pool.count >= state.pool.limits.most:
         return ["max node group size reached"]
-    node = template(state)
-    if not selects(pod["spec"], node["metadata"]["labels"].get, name=""):
+    if not selects(pod["spec"], state.template["metadata"]["labels"].get, name=""):
         return ["node(s) didn't match Pod's node affinity/selector"]
-    if untolerated(pod["spec"], map(Taint.of, node["spec"]["taints"])):
+    if untolerated(pod["spec"], map(Taint.of, state.template["spec"]["taints"])):
         return ["node(s) had untolerated taint(s)"]
     return [f"Insufficient {name}" for name in missing(pod, state)]
 
@@ -130,7 +129,7 @@ def status(
 def _group(state: PoolState, failure: Failure | None) -> Json:
     pool, limits = state.pool, state.pool.limits
     scale_up: Json = {"status": "NoActivity"}
-    if pool.count > len(complete(state)):
+    if pool.count > len(state.complete):
         scale_up = {"status": "InProgress"}
     elif failure:
         info = {"errorCode": failure.code, "errorMessage": failure.message}
