@@ -13,9 +13,10 @@ from aksgpu.review.costs import Cluster, Lists, cluster_of, hourly, placed
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Ladder, PoolChange, Resource, Rung
 from aksgpu.review.preview_result import Step, inputs_of
+from provider_kit.secrecy import MASK
 
 _CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
-_NOT_KNOWN = (UNKNOWN, "[secret]")
+_NOT_KNOWN = (UNKNOWN, MASK)
 _BY_NAME = attrgetter("pool")
 
 # A capacity: the cluster, None if that is not known, and the name.

@@ -1,7 +1,7 @@
 """What the page shows: one JSON document of what the server knows. To make it changes nothing."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from rehearsal.arm import operations, prices
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.aks.places import CLUSTER_TYPE, pools_of
+from rehearsal.arm.compute.capacity import is_spot
 from rehearsal.arm.dashboard import cells
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.offer_script import OfferScript
@@ -63,11 +64,11 @@ class Knowledge:
         return {
             "name": pool.name,
             "size": properties["vmSize"],
-            "isSpot": properties.get("scaleSetPriority") == "Spot",
+            "isSpot": is_spot(pool),
             "state": pool.state,
             "least": properties["minCount"] if scales else properties["count"],
             "most": properties["maxCount"] if scales else properties["count"],
-            "cost": round(_price(properties) * len(nodes), 6),
+            "cost": round(_price(pool) * len(nodes), 6),
             "nodes": [cells.node(properties, node, pods) for node in nodes],
         }
 
@@ -101,11 +102,11 @@ def _stacks(backend: Path) -> Iterator[Json]:
         yield {"name": file.stem, "project": file.parent.name, "isUpdating": any(locks)}
 
 
-def _price(pool: Mapping[str, Any]) -> float:
+def _price(pool: Resource) -> float:
     """Returns what a node costs an hour; nothing for a size that no table has."""
-    size = known_sizes().get(pool["vmSize"].lower())
-    kind = " Spot" if pool.get("scaleSetPriority") == "Spot" else ""
-    return prices.an_hour(size, kind, is_windows=pool["osType"] == "Windows") if size else 0.0
+    size = known_sizes().get(pool.properties["vmSize"].lower())
+    kind, is_windows = " Spot" if is_spot(pool) else "", pool.properties["osType"] == "Windows"
+    return prices.an_hour(size, kind, is_windows=is_windows) if size else 0.0
 
 
 def _stored(overview: Json) -> Iterator[str]:
