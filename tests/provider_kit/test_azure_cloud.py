@@ -100,13 +100,13 @@ def test_a_missing_token_is_reported(given: dict[str, Any], message: str) -> Non
 def test_a_token_is_requested_from_the_request_url(engine_cloud: Cloud, faults: Faults) -> None:
     faults.script({"path": "^/runner", "status": 200, "body": {"value": "t"}})
     log = RequestLog(engine_cloud.request_log)
-    given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=b", "oidcRequestToken": "bearer"}
+    given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=1", "oidcRequestToken": "bearer"}
 
     token = assertion(Configuration(given), engine_cloud.ca_certificate)
     assert asyncio.run(token()) == "t"
 
     (asked,) = [line for line in log.lines() if line["path"] == "/runner"]
-    assert asked["query"] == {"a": "b", "audience": "api://AzureADTokenExchange"}
+    assert asked["query"] == {"a": "1", "audience": "api://AzureADTokenExchange"}
 
 
 def test_the_public_cloud_needs_no_metadata() -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import time
 from collections import deque
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -22,7 +23,7 @@ from rehearsal.files import bound_log, log_line
 SECRET_HEADERS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
 )
-# An unknown header may hold a secret, unless its value is a plain switch.
+# An unknown header or query may hold a secret, unless its value is a plain switch.
 _SWITCHES = frozenset({"0", "1", "false", "true"})
 _SHOWN = CLIENTS_OWN | {
     CUSTOM_FEATURES.lower(),
@@ -37,8 +38,8 @@ _SHOWN = CLIENTS_OWN | {
     "x-ms-version",
 }
 _SHOWN_IN_QUERIES = frozenset(
-    {"api-version", "$expand", "$filter", "$select", "$skip", "$top", "format", "location"}
-    | {"forcedeletiontypes", "ignore-pod-disruption-budget", "public", "resourcetype"}
+    {"api-version", "audience", "$expand", "$filter", "$select", "$skip", "$top", "format"}
+    | {"forcedeletiontypes", "ignore-pod-disruption-budget", "location", "public", "resourcetype"}
 )
 # The namespaces that the rehearsal plays, and what resources of all others have in clear.
 _PLAYED = frozenset({"microsoft.compute", "microsoft.containerservice", "microsoft.features"})
@@ -88,7 +89,7 @@ class RequestLog:
             "method": request.method,
             "path": request.path,
             "query": {
-                name: value if name.lower() in _SHOWN_IN_QUERIES else MASK
+                name: _shown(name, value, _SHOWN_IN_QUERIES)
                 for name, value in request.query.items()
             },
             "headers": _headers(request),
@@ -127,10 +128,14 @@ def _headers(request: web.Request) -> dict[str, str]:
     for raw_name, raw_value in request.raw_headers:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         if name.lower() not in SECRET_HEADERS:
-            if not (name.lower() in _SHOWN or value.lower() in _SWITCHES):
-                value = MASK
+            value = _shown(name, value, _SHOWN)
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+def _shown(name: str, value: str, known: Collection[str]) -> str:
+    """Returns a value, or a mask in its place if its name is unknown and it is no switch."""
+    return value if name.lower() in known or value.lower() in _SWITCHES else MASK
 
 
 def _body(content_type: str, content: bytes) -> Any:
