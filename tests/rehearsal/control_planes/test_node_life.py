@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ def ready(cluster: Cluster, pool: str) -> list[str]:
 def own_taints(node: Body) -> list[Body]:
     """The taints of the pool, without those that Kubernetes gives and takes by itself.
 
-    It does so until it has seen a new node ready, and while the machine is too busy for heartbeats.
+    It does so until it has seen a new node ready.
     """
     return [taint for taint in node["spec"]["taints"] if "node.kubernetes.io/" not in taint["key"]]
 
@@ -279,9 +280,33 @@ def test_a_pod_disruption_budget_delays_the_drain_of_a_node(today: Cluster, pool
     today.delete(f"/agentPools/{pool_name}")
 
 
-def test_a_node_has_the_lease_of_a_kubelet(today: Cluster) -> None:
-    """Which keeps it Ready for as long as it is there."""
-    [name] = today.names("system")
-    lease = ("get", "lease", name, "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}")
-    renewed = today.kubectl(*lease)
-    until(lambda: today.kubectl(*lease) > renewed, "it is renewed")
+def test_a_node_that_comes_back_at_once_runs_pods_at_once(today: Cluster, pool_name: str) -> None:
+    """They waited ten seconds, and sometimes for ever: kwok left the pods of a node alone as long
+    as it had no lease for it, and Kubernetes deletes the lease of a node with its namesake."""
+    today.put_pool(pool_name)
+    today.apply(deployment(pool_name, pool_name, 1))
+    pods = ("pods", "-l", f"app={pool_name}")
+
+    def uids(*what: str) -> set[str]:
+        held = today.objects(*what)
+        return {
+            each["metadata"]["uid"] for each in held if each["status"].get("phase") != "Pending"
+        }
+
+    def next_of(before: set[str], *what: str) -> set[str]:
+        return until(lambda: uids(*what) - before, f"there are other {what[0]}")
+
+    waits, of_pool = [], ("nodes", "-l", f"agentpool={pool_name}")
+    for _ in range(3):
+        old_pods, old_nodes = next_of(set(), *pods), uids(*of_pool)
+        today.kubectl("delete", "nodes", "-l", f"agentpool={pool_name}", "--wait=false")
+        next_of(old_nodes, *of_pool)
+        # As Kubernetes does, at this time or a little later.
+        today.kubectl("delete", "leases", "-n", "kube-node-lease", "--all")
+        began = time.monotonic()
+        today.kubectl("delete", *pods, "--force", "--grace-period=0", "--wait=false")
+        next_of(old_pods, *pods)
+        waits.append(time.monotonic() - began)
+    assert min(waits) < 8, waits
+    today.kubectl("delete", "deployment", pool_name)
+    today.delete(f"/agentPools/{pool_name}")

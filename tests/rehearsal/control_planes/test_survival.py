@@ -182,26 +182,3 @@ def test_a_cluster_survives_a_damaged_etcd(
     data.with_name("aside").rename(data)
     until(lambda: azure.call("POST", address).status == 200, "it is back")
     assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
-
-
-def test_pods_are_ready_again_when_their_node_is(
-    start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
-) -> None:
-    """A laptop that had slept: nodes came back, and their pods stayed unready for ever."""
-    cluster = new(start())()
-    cluster.put_pool("gpu", vmSize="Standard_NC8as_T4_v3")
-    cluster.install_plugin()
-    pods = ("pods", "-n", "gpu-resources")
-
-    def are_ready(*what: str) -> bool:
-        return all(is_true(each, "Ready") for each in cluster.objects(*what))
-
-    until(lambda: cluster.objects(*pods) and are_ready(*pods), "the device plugin is ready")
-    kwok = parts_of(cluster.azure.cloud.home)["kwok"]
-    os.kill(kwok, signal.SIGSTOP)
-    try:
-        until(lambda: not are_ready(*pods), "the node lapses, and so its pod")
-    finally:
-        os.kill(kwok, signal.SIGCONT)
-    until(lambda: are_ready("nodes"), "the nodes are ready again")
-    until(lambda: are_ready(*pods), "the pod is ready again")

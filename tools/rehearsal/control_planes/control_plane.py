@@ -150,7 +150,6 @@ def _flat(arguments: Iterable[str | list[str]]) -> Iterator[str]:
         yield from [argument] if isinstance(argument, str) else argument
 
 
-NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 # The other processes give up or lose time if they start before the API server.
 FIRST = ("etcd", "kube-apiserver")
 # How often an ended process is restarted: at first at once, then after pauses.
@@ -198,7 +197,6 @@ class ControlPlane:
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(api, _is_ready, "The API server is not ready")
         self.is_ready = True
-        await self._wait(api, _is_free, "The API server does not release the lease of the nodes")
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
         await self._wait(
             api, _has_accounts, "The controller manager does not create service accounts"
@@ -268,11 +266,7 @@ class ControlPlane:
                 raise ControlPlaneError(last_words(name, status, self.place.log(name)))
         if not part.backoff.is_due:
             return False
-        if name in FIRST:
-            return True
-        if not await _answered(_is_ready(api)):
-            return False
-        return name != "kwok" or await _answered(_is_free(api))
+        return name in FIRST or await _answered(_is_ready(api))
 
     async def stop(self) -> None:
         """Ends all processes. Only etcd has to shut down in order."""
@@ -302,12 +296,6 @@ async def _answered(question: Awaitable[bool]) -> bool:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await question
     return False
-
-
-async def _is_free(api: Client) -> bool:
-    """Deletes the node leases of an earlier kwok, so that a new one need not wait for their end."""
-    await api.delete(NODE_LEASES)
-    return True
 
 
 async def _is_ready(api: Client) -> bool:
