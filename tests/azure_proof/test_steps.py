@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aksgpu.outcome import Cause, StoppedError
+from aksgpu.outcome import Cause, StoppedError, stopped
 from azure_proof import steps
 from azure_proof.choice import Choice
 from azure_proof.steps import Proof
@@ -22,7 +22,7 @@ class Stack:
     def up(self, settings: dict[str, Any]) -> None:
         self.pools = [pool["name"] for pool in settings["gpuPools"]]
         if self.refused in self.pools:
-            raise StoppedError(Cause.UPDATE_FAILED, "no", "try again")
+            raise stopped(Cause.UPDATE_FAILED, "no", "try again")
 
 
 @pytest.mark.parametrize("refused", ["header", "no-pool"])
