@@ -207,6 +207,12 @@ def test_a_pool_that_is_forgotten_ends_no_job(monkeypatch: pytest.MonkeyPatch) -
     assert ladder.effects == ["a is forgotten: its nodes stay, and no stack manages them"]
 
 
+def test_a_pool_that_azure_keeps_ends_no_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The review said that the jobs on its nodes end, of a pool with `retainOnDelete`."""
+    ladder = only(monkeypatch, step("delete", "a", A, None, retain_on_delete=True))
+    assert ladder.effects == ["a is forgotten: its nodes stay, and no stack manages them"]
+
+
 def test_a_rung_that_changes_in_place_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     reserved = rung("a", capacityReservationGroupID="/subscriptions/s", maxCount=4)
     ladder = only(monkeypatch, step("update", "a", {**A, "maxCount": 1}, reserved))

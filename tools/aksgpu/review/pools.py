@@ -86,7 +86,8 @@ def pool_changes(steps: Iterable[Step], lost: Iterable[LostPool]) -> list[PoolCh
         before, after = (_by_name(gpu_pools(step.resource, each)) for each in (step.old, step.new))
         for name in dict.fromkeys([*before, *after]):
             old, new = before.get(name, []), after.get(name, [])
-            fate = fates.get((step.resource, name)) or _fate(old, new)
+            stays = step.old is not None and bool(step.old.retain_on_delete)
+            fate = fates.get((step.resource, name)) or _fate(old, new, stays=stays)
             changes.append(
                 PoolChange(pool=name, resource=step.resource, becomes=fate, before=old, after=new)
             )
@@ -101,11 +102,11 @@ def _by_name(pools: Iterable[GpuPool]) -> dict[str, list[PoolState]]:
     return states
 
 
-def _fate(before: Sequence[PoolState], after: Sequence[PoolState]) -> str:
+def _fate(before: Sequence[PoolState], after: Sequence[PoolState], *, stays: bool) -> str:
     if not before:
         return "created"
     if not after:
-        return "gone"
+        return LOSSES["forget"][0] if stays else "gone"
     return "" if before == after else "changed"
 
 
