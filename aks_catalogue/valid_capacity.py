@@ -1,10 +1,11 @@
 """Validation rules for capacity: its name, and its rungs."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aks_catalogue import valid_pools
+from aks_catalogue.capacity import LABEL
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.sizes import find, is_below
 from aks_catalogue.valid import Values, matches
@@ -28,7 +29,12 @@ def check_rungs(rungs: Sequence[Any], capacity: Values) -> str | list[Mistake] |
     """Judges the rungs: arguments of pools, or sections of a stack file."""
     if not rungs:
         return "needs at least one rung, a pool"
-    return [*_unscaled(rungs), *_too_small(rungs, capacity), *_cut_otherwise(rungs)]
+    return [
+        *_unscaled(rungs),
+        *_labelled(rungs),
+        *_too_small(rungs, capacity),
+        *_cut_otherwise(rungs),
+    ]
 
 
 def _unscaled(rungs: Sequence[Any]) -> Iterator[Mistake]:
@@ -42,6 +48,12 @@ def _unscaled(rungs: Sequence[Any]) -> Iterator[Mistake]:
                 "use Delete"
             )
             yield Mistake(f"[{number}].extra", reason)
+
+
+def _labelled(rungs: Sequence[Any]) -> Iterator[Mistake]:
+    for number, rung in enumerate(rungs):
+        if isinstance(rung.labels, Mapping) and LABEL in rung.labels:
+            yield Mistake(f"[{number}].labels.{LABEL}", "is set by the capacity; remove it")
 
 
 def _too_small(rungs: Sequence[Any], capacity: Values) -> Iterator[Mistake]:

@@ -137,6 +137,10 @@ SLICED = SharingArgs(time_slicing=TimeSlicingArgs(replicas=4, rename=True))
             replace(RUNG, extra={"scaleDownMode": "Deallocate"}),
             "rungs[1].extra: scaleDownMode: Deallocate keeps AKS on a rung",
         ),
+        (
+            replace(RUNG, labels={"aks-gpu/capacity": "other"}),
+            "rungs[1].labels.aks-gpu/capacity: is set by the capacity; remove it",
+        ),
         (replace(RUNG, vm_size="Standard_D4ds_v5"), "rungs[1].vmSize: 'Standard_D4ds_v5' has no"),
     ],
 )

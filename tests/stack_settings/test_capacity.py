@@ -93,6 +93,11 @@ def test_the_autoscaler_gets_the_expander(autoscaler: Any) -> None:
             {**LADDER, "rungs": [SPOT, {**REGULAR, "sharing": {"timeSlicing": {"replicas": 2}}}]},
             "gpuCapacity[0].rungs[1]: use the same migProfile, migStrategy and sharing",
         ),
+        # It was replaced without a word.
+        (
+            {**LADDER, "rungs": [SPOT, {**REGULAR, "labels": {"aks-gpu/capacity": "other"}}]},
+            "gpuCapacity[0].rungs[1].labels.aks-gpu/capacity: is set by the capacity; remove it",
+        ),
         (
             {**LADDER, "rungs": [{**SPOT, "gpuStack": "managed"}]},
             "gpuCapacity[0].rungs[0].maxCount",
