@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import http.client
 import os
+import shutil
 import signal
 import ssl
 from collections.abc import Callable, Iterable
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from kube_client.objects import is_true
+from rehearsal.control_planes.control_plane import UNUSED
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.rehearsal.control_planes.conftest import (
     JOB,
@@ -154,6 +156,30 @@ def test_a_starting_or_stopping_cluster_survives_the_death_of_any_component(
     wait_until_made(azure, cluster.path)
     assert cluster.credentials() == before
     assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
+
+
+def test_a_cluster_comes_up_whose_etcd_was_killed_at_its_first_start(
+    start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
+) -> None:
+    """It had a log without a member, waited for a leader for ever, and the cluster was never made.
+
+    What etcd has before the API server has been ready for the first time is nobody's.
+    """
+    azure = start()
+    cluster = new(azure)()
+    unused = cluster.files / UNUSED
+    assert not unused.exists()
+    assert azure.call("POST", f"{cluster.path}/stop{V}").status == 202
+    wait_until_made(azure, cluster.path)
+    data = cluster.files / "etcd" / "member"
+    shutil.rmtree(data)
+    data.write_text("this is no folder")
+    unused.touch()
+
+    assert azure.call("POST", f"{cluster.path}/start{V}").status == 202
+    wait_until_made(azure, cluster.path)
+    assert not unused.exists()
+    has_come_back(cluster, content(cluster))
 
 
 def test_a_cluster_survives_a_damaged_etcd(

@@ -150,6 +150,9 @@ def _flat(arguments: Iterable[str | list[str]]) -> Iterator[str]:
         yield from [argument] if isinstance(argument, str) else argument
 
 
+# The file that is there until the API server is ready for the first time. If etcd is killed at its
+# very first start, its data may have no member, and it waits for a leader for ever.
+UNUSED = "etcd-unused"
 # The other processes give up or lose time if they start before the API server.
 FIRST = ("etcd", "kube-apiserver")
 # How often an ended process is restarted: at first at once, then after pauses.
@@ -194,8 +197,14 @@ class ControlPlane:
 
     async def start(self, api: Client) -> None:
         """Starts all processes; returns once pods can be scheduled."""
+        data, unused = self.place.folder / "etcd", self.place.folder / UNUSED
+        if not data.exists():
+            unused.touch()
+        if unused.exists():
+            shutil.rmtree(data, ignore_errors=True)
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(api, _is_ready, "The API server is not ready")
+        unused.unlink(missing_ok=True)
         self.is_ready = True
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
         await self._wait(
