@@ -205,8 +205,8 @@ def header(proof: Proof) -> Outcome:
         proof.up({**other, "customHeaders": {"x-aks-gpu-proof": "1"}})
         state = proof.pool("header").get("provisioningState")
     finally:
-        # The pod of a later step would fit it too, and an update that removes the pool takes its
-        # device plugin first.
+        # The pod of a later step could get a node of this pool, and wait there for ever: an update
+        # that removes a pool takes its device plugin away first.
         proof.up()
     return Outcome("the pool is Succeeded", f"the pool is {state}")
 

@@ -296,8 +296,10 @@ def test_a_node_that_comes_back_at_once_runs_pods_at_once(today: Cluster, pool_n
         }
 
     def next_of(before: dict[str, Body], *what: str) -> dict[str, Body]:
-        new = until(lambda: there(*what).keys() - before, f"there are other {what[0]}")
-        return {uid: each for uid, each in there(*what).items() if uid in new}
+        return until(
+            lambda: {uid: each for uid, each in there(*what).items() if uid not in before},
+            f"there are other {what[0]}",
+        )
 
     waits = []
     for _ in range(3):

@@ -84,9 +84,9 @@ def pool_changes(steps: Iterable[Step], lost: Iterable[LostPool]) -> list[PoolCh
     changes = []
     for step in steps:
         before, after = (_by_name(gpu_pools(step.resource, each)) for each in (step.old, step.new))
+        stays = step.old is not None and bool(step.old.retain_on_delete)
         for name in dict.fromkeys([*before, *after]):
             old, new = before.get(name, []), after.get(name, [])
-            stays = step.old is not None and bool(step.old.retain_on_delete)
             fate = fates.get((step.resource, name)) or _fate(old, new, stays=stays)
             changes.append(
                 PoolChange(pool=name, resource=step.resource, becomes=fate, before=old, after=new)

@@ -105,7 +105,8 @@ def _stacks(backend: Path) -> Iterator[Json]:
 def _price(pool: Resource) -> float:
     """Returns what a node costs an hour; nothing for a size that no table has."""
     size = known_sizes().get(pool.properties["vmSize"].lower())
-    kind, is_windows = " Spot" if is_spot(pool) else "", pool.properties["osType"] == "Windows"
+    kind = " Spot" if is_spot(pool) else ""
+    is_windows = pool.properties["osType"] == "Windows"
     return prices.an_hour(size, kind, is_windows=is_windows) if size else 0.0
 
 
