@@ -149,9 +149,16 @@ async def _collect(graph: Graph) -> None:
             graph.secrets.add(name)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with tests on the engine come first: at the end, one worker would wait for another."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """What is for the night is long, too.
+
+    Files with tests on the engine come first: at the end, one worker would wait for another.
+    """
+    for item in items:
+        if item.get_closest_marker("nightly"):
+            item.add_marker("long")
+    yield
     on_engine = {item.path for item in items if item.get_closest_marker("engine")}
     items.sort(key=lambda item: item.path not in on_engine)
 
