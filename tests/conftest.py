@@ -4,6 +4,7 @@ import asyncio
 import base64
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -161,6 +162,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     yield
     on_engine = {item.path for item in items if item.get_closest_marker("engine")}
     items.sort(key=lambda item: item.path not in on_engine)
+
+
+# The gate ends a run at a moment, in seconds since 1970.
+_UNTIL = float(os.environ.get("AKS_GPU_TESTS_UNTIL", "inf"))
+_NOT_REACHED = "the time of this run was over"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    if time.time() > _UNTIL:
+        pytest.skip(_NOT_REACHED)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names what was not reached."""
+    skipped = terminalreporter.getreports("skipped")
+    left = {each.nodeid for each in skipped if _NOT_REACHED in str(each.longrepr)}
+    if left:
+        terminalreporter.section("not reached")
+        for name in sorted({each.partition("[")[0] for each in left}):
+            terminalreporter.write_line(name)
 
 
 Deploy = Callable[..., Graph]

@@ -27,6 +27,7 @@ OWNERS = {"actions", "azure", "github"}
 PERMISSIONS = {
     ("pull-request", "stacks"): {"contents": "read"},
     ("pull-request", "checks"): {"contents": "read"},
+    ("pull-request", "lives"): {"contents": "read"},
     ("pull-request", "contract"): {"contents": "read"},
     ("pull-request", "packages"): {"contents": "read"},
     ("pull-request", "review"): {"contents": "read", "pull-requests": "read"},
@@ -42,6 +43,8 @@ PERMISSIONS = {
     ("drift", "preview"): {"contents": "read", "id-token": "write"},
     ("drift", "audit"): {"contents": "read", "id-token": "write"},
     ("drift", "issue"): {"contents": "read", "issues": "write"},
+    ("nightly", "run"): {"contents": "read"},
+    ("nightly", "issue"): {"contents": "read", "issues": "write"},
     ("release", "checks"): {"contents": "read"},
     ("release", "publish"): {"attestations": "write", "contents": "write", "id-token": "write"},
 }
@@ -146,6 +149,7 @@ def test_each_workflow_has_only_its_expected_triggers() -> None:
         "gpu-operator": {"pull_request", "schedule", "workflow_dispatch"},
         "release": {"push"},
         "drift": {"schedule", "workflow_dispatch"},
+        "nightly": {"schedule", "workflow_dispatch"},
     }
     assert WORKFLOWS["release"]["on"]["push"] == {"tags": ["v*"]}
     for name in ("deploy", "warm-caches"):
@@ -327,18 +331,64 @@ def test_a_rerun_of_an_old_deployment_is_refused() -> None:
     assert "exit 1" in first["run"]
 
 
+# What runs every life, or waits for Azure, in minutes.
+LONGEST = {("deploy", "up"): 360, ("nightly", "run"): 150, ("release", "checks"): 150}
+
+
 def test_every_job_has_a_timeout() -> None:
+    """The release had an hour for a gate that took longer."""
     for which, content in JOBS.items():
-        assert int(content["timeout-minutes"]) <= (360 if which == ("deploy", "up") else 60), which
+        assert int(content["timeout-minutes"]) <= LONGEST.get(which, 60), which
 
 
-def test_a_pull_request_runs_every_part_of_the_gate() -> None:
-    parts = re.findall(r"^part ([\w-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
-
-    assert "test-long" in parts
+def test_a_pull_request_runs_the_gate_in_jobs_side_by_side() -> None:
     checks = job("pull-request", "checks")
-    assert checks["strategy"]["matrix"]["target"] == parts
+    assert checks["strategy"]["matrix"]["target"] == ["lint", "article", "test"]
     assert [step["run"] for step in checks["steps"] if "run" in step] == ['make "$TARGET"']
+
+    lives = job("pull-request", "lives")
+    shares = lives["strategy"]["matrix"]["share"]
+    assert shares == [f"{number}/{len(shares)}" for number in range(len(shares))]
+    checkout, *_, run = lives["steps"]
+    # The commit before a merge is where the change begins.
+    assert checkout["with"]["fetch-depth"] == "2"
+    assert run["run"].endswith('tests.gate --share "$SHARE" --base HEAD^1')
+
+
+def test_each_night_runs_whatever_the_script_knows() -> None:
+    script = (ROOT / ".ci" / "nightly").read_text()
+    assert (
+        re.findall(r"(?m)^    (\w+)\)$", script)
+        == job("nightly", "run")["strategy"]["matrix"]["what"]
+    )
+    assert ".ci/whole" in [step.get("run") for step in job("release", "checks")["steps"]]
+
+
+def test_a_bad_night_is_a_line_for_each_name(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / ".ci" / "nightly").write_bytes((ROOT / ".ci" / "nightly").read_bytes())
+    whole = tmp_path / ".ci" / "whole"
+    whole.write_text("#!/bin/sh\necho flaky: a\necho failed: b\necho else\nexit 1\n")
+    whole.chmod(0o755)
+    make = tmp_path / "make"
+    make.write_text("#!/bin/sh\n[ $1 = test ] || exit 3\necho FAILED c\n")
+    make.chmod(0o755)
+
+    def night(what: str) -> tuple[int, list[str]]:
+        path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        ended = subprocess.run(
+            ["bash", ".ci/nightly", what],  # noqa: S607
+            cwd=tmp_path,
+            env=path,
+            capture_output=True,
+            check=False,
+        )
+        names = (tmp_path / "build" / "nightly" / f"{what}.txt").read_text().splitlines()
+        return ended.returncode, [name.strip() for name in names]
+
+    assert night("whole") == (1, ["1 failed: b", "1 flaky: a"])
+    assert night("five") == (0, ["5 FAILED c"])
+    assert night("mutants") == (3, ["It has ended with 3."])
 
 
 def test_the_page_lists_every_variable_of_the_workflows() -> None:
@@ -381,6 +431,6 @@ def test_a_skipped_check_counts_as_passed_and_a_cancelled_one_does_not(
 
 def test_the_suites_run_for_everything_but_stack_files() -> None:
     """A line of one stack file started thirteen jobs, one of an hour."""
-    for name in ("checks", "contract", "packages"):
+    for name in ("checks", "lives", "contract", "packages"):
         assert job("pull-request", name)["if"] == "needs.stacks.outputs.suites == 'true'"
     assert "suites" in job("pull-request", "stacks")["outputs"]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from aksgpu.main import app
@@ -236,12 +237,13 @@ def test_there_is_one_issue_about_drift(
     gh = checkout.folder / "bin" / "gh"
     gh.write_text(GH)
     gh.chmod(0o755)
-    plans = checkout.folder / "plans"
-    plans.mkdir()
+    plans = checkout.folder / "build" / "plan"
+    plans.mkdir(parents=True)
     (plans / "dev.txt").write_text("update a:b:Pool gpu: maxCount\n" * drifted)
     (plans / "prod.txt").write_text("")
 
-    script = [str(checkout.folder / ".ci" / "drift-issue"), str(plans)]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "drift.yml").read_text())
+    script = ["bash", "-c", workflow["jobs"]["issue"]["steps"][-1]["run"]]
     code, calls = checkout.run(script, OPEN=open_issue)
 
     assert code == 0
