@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,12 +119,13 @@ class Bench:
 
     def changes(self, *preview: str) -> dict[str, str]:
         """What a preview would do, by the names of the resources; nothing that stays the same."""
-        preview_json = json.loads(self.pulumi("preview", "--json", *preview))
-        return {
-            step["urn"].rpartition("::")[2]: step["op"]
-            for step in preview_json["steps"]
-            if step["op"] not in ("same", "refresh")
-        }
+        return _changes(json.loads(self.pulumi("preview", "--json", *preview))["steps"])
+
+    def update(self) -> dict[str, str]:
+        """Brings the stack up without a preview; what that did, as `changes` tells it."""
+        events = self.pulumi("up", "--yes", "--skip-preview", "--json").splitlines()
+        told = (json.loads(event).get("resourcePreEvent") for event in events)
+        return _changes(step["metadata"] for step in told if step)
 
     def resources(self) -> dict[str, dict[str, Any]]:
         """The resources in the state, by their names."""
@@ -147,3 +148,12 @@ class Bench:
             and path_part.lower() in line["path"].lower()
             and "/subscriptions/" in line["path"]
         ]
+
+
+def _changes(steps: Iterable[dict[str, Any]]) -> dict[str, str]:
+    return {
+        step["urn"].rpartition("::")[2]: step["op"]
+        for step in steps
+        # An update tells a replacement in three steps, of which a preview shows the middle one.
+        if step["op"] not in ("same", "refresh", "create-replacement", "delete-replaced")
+    }
