@@ -186,6 +186,23 @@ def test_project_and_pack_each_have_their_virtual_environment(project: Project) 
     assert str(pack / "packs-own") in line_with("<module 'marker_of_pack'", project.last)
 
 
+def test_about_names_the_python_of_the_project_and_asks_no_pip(project: Project) -> None:
+    """`pip --version` was asked at each operation: an eighth of a preview."""
+    environment = project.folder / "own"
+    make_environment(environment, marker="pip")
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+    (packages / "pip.py").write_text(f"open({str(project.folder / 'asked')!r}, 'w')\n")
+    project.configure(virtualenv="own")
+
+    project.must("preview")
+
+    assert not (project.folder / "asked").exists()
+    about = json.loads(project.must("about", "--json"))
+    python = str(environment / "bin" / "python")
+    version = "{}.{}.{}".format(*sys.version_info)
+    assert about["runtime"] == {"language": "python", "executable": python, "version": version}
+
+
 @pytest.mark.parametrize("exists", [False, True])
 def test_missing_virtual_environment_is_named(project: Project, exists: bool) -> None:
     project.configure(virtualenv="nowhere")

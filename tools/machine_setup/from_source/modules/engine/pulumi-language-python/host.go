@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/version"
 	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/pulumi/pulumi/sdk/v3/python/toolchain"
 )
 
 // host answers the engine. Calls it has no method for (code generation, templates) are answered
@@ -50,6 +52,8 @@ func (h *host) GetRequiredPlugins(
 	return &pulumirpc.GetRequiredPluginsResponse{}, nil
 }
 
+// About asks the interpreter, in one start and without what is installed. The toolchain's own About
+// starts it twice, and pip beside it, at each operation of an engine.
 func (h *host) About(
 	ctx context.Context, request *pulumirpc.AboutRequest,
 ) (*pulumirpc.AboutResponse, error) {
@@ -57,14 +61,20 @@ func (h *host) About(
 	if err != nil {
 		return nil, err
 	}
-	about, err := python.About(ctx)
+	command, err := python.command(ctx, "-S", "-c", "import sys; print(sys.executable); print(sys.version)")
 	if err != nil {
 		return nil, err
 	}
-	return &pulumirpc.AboutResponse{
-		Executable: about.PythonExecutable,
-		Version:    about.PythonVersion.String(),
-	}, nil
+	answer, err := command.Output()
+	if err != nil {
+		return nil, err
+	}
+	executable, rest, _ := strings.Cut(string(answer), "\n")
+	version, err := toolchain.ParsePythonVersion(rest)
+	if err != nil {
+		return nil, err
+	}
+	return &pulumirpc.AboutResponse{Executable: executable, Version: version.String()}, nil
 }
 
 func (h *host) GetProgramDependencies(
