@@ -18,7 +18,7 @@ from tests.bench import ROOT
 from tests.processes import command_lines, is_running
 from tests.waiting import PATIENCE, until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 Start = Callable[..., Cloud]
 

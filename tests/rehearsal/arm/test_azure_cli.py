@@ -192,6 +192,7 @@ REFUSED: dict[str, str] = {
 
 
 @pytest.mark.parametrize("command", REFUSED)
+@pytest.mark.nightly
 def test_az_reports_refusals(way: Way, command: str) -> None:
     """Nearly all of these ended well here alone."""
     outcome = way.runner.attempt(*shlex.split(command))
@@ -236,6 +237,7 @@ def test_az_creates_and_deletes_a_group(way: Way) -> None:
     assert run(way, "az group exists -n while") is False
 
 
+@pytest.mark.nightly
 def test_az_registers_a_feature(way: Way) -> None:
     feature = "--namespace Microsoft.ContainerService -n ManagedGPUExperiencePreview"
     begun = run(way, f"az feature register {feature} --query properties.state")
@@ -244,6 +246,7 @@ def test_az_registers_a_feature(way: Way) -> None:
     until(lambda: run(way, shown) == "Registered", "the feature is registered")
 
 
+@pytest.mark.nightly
 def test_az_creates_a_mig_pool_and_deletes_it_without_waiting(way: Way) -> None:
     pool = "-g gpus --cluster-name c -n mig"
     made = run(
@@ -256,6 +259,7 @@ def test_az_creates_a_mig_pool_and_deletes_it_without_waiting(way: Way) -> None:
     run(way, f"az aks nodepool wait {pool} --deleted")
 
 
+@pytest.mark.nightly
 def test_two_taints_of_one_key_and_effect_end_an_operation(way: Way) -> None:
     """The command waited without end, and nothing but the group could be deleted."""
     pool = "-g gpus --cluster-name c -n taints"
@@ -295,6 +299,7 @@ def test_az_names_the_context_of_an_admin_kubeconfig(way: Way) -> None:
     assert config["current-context"] == "c-admin"
 
 
+@pytest.mark.nightly
 def test_az_lists_machines_and_upgrades_node_images(way: Way) -> None:
     machines = run(way, "az aks machine list -g gpus --cluster-name c --nodepool-name nodepool1")
     [machine] = machines
@@ -310,6 +315,7 @@ def test_az_lists_machines_and_upgrades_node_images(way: Way) -> None:
     assert run(way, f"az aks show {NAMES} --query provisioningState") == "Succeeded"
 
 
+@pytest.mark.nightly
 def test_az_upgrades_a_cluster(way: Way) -> None:
     run(way, "az aks create -g others -n older --node-count 1 --no-ssh-key -k 1.34")
     upgraded = run(way, "az aks upgrade -g others -n older -k 1.35.9 --yes")
@@ -328,6 +334,7 @@ def test_az_stops_and_starts_a_cluster(way: Way) -> None:
     assert run(way, f"az aks show {NAMES} --query powerState.code") == "Running"
 
 
+@pytest.mark.nightly
 def test_az_aborts_an_operation(way: Way) -> None:
     faults = Faults(way.azure.cloud.home)
     faults.script({"method": "PUT", "path": "agentPools/late$", "operation": "stuck"})

@@ -18,7 +18,7 @@ from tests.go import NEEDS_GO
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 from tests.waiting import PATIENCE
 
-pytestmark = [pytest.mark.long, NEEDS_GO]
+pytestmark = [pytest.mark.nightly, NEEDS_GO]
 
 SOURCE = Path(__file__).with_name("go_sdk")
 V = f"?api-version={API_VERSION}"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.bench import Bench
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROGRAM = """
 from pulumi_azure_native import containerservice as aks, resources

@@ -97,6 +97,7 @@ def test_a_cluster_stops_starts_and_is_deleted_with_its_group(start: Start, new:
     assert processes_of(home) == []
 
 
+@pytest.mark.nightly
 def test_a_killed_component_is_restarted(today: Cluster) -> None:
     home = today.azure.cloud.home
     victim = next(

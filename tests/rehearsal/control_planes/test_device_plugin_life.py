@@ -284,6 +284,7 @@ def _a_new_file_counts_only_once_the_plugin_restarts(today: Cluster, pool: str) 
     today.kubectl("delete", "pod", "-l", "app=worker")
 
 
+@pytest.mark.nightly
 def test_a_plugin_without_its_config_map_does_not_start(today: Cluster, pool: str) -> None:
     """A kubelet starts no container before all of its volumes are there."""
     today.put_pool(pool, vmSize=T4)
@@ -299,6 +300,7 @@ def test_a_plugin_without_its_config_map_does_not_start(today: Cluster, pool: st
     offers(today, pool, gpu="1")
 
 
+@pytest.mark.nightly
 def test_a_stop_and_start_keeps_the_offered_gpus(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:

@@ -20,7 +20,7 @@ from tests.waiting import until
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_failed_control_plane_is_reported_and_its_cluster_can_be_deleted(tmp_path: Path) -> None:
     binaries = tmp_path / "bin"
     binaries.mkdir()

@@ -222,6 +222,7 @@ def test_an_ordinary_job_completes_and_its_log_is_empty(today: Cluster) -> None:
     today.kubectl("delete", "job", "plain")
 
 
+@pytest.mark.nightly
 def test_a_part_of_a_log_can_be_read(today: Cluster, pool: str) -> None:
     today.install_plugin()
     today.apply(JOB)

@@ -284,6 +284,7 @@ def test_a_pod_sees_the_gpus_that_it_did_not_ask_for_until_they_are_isolated(
     isolated.delete(f"/agentPools/{pool_name}")
 
 
+@pytest.mark.nightly
 def test_an_older_cluster_has_no_policies_that_change_pods(
     another: Callable[[], Cluster],
 ) -> None:

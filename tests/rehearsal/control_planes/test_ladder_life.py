@@ -134,6 +134,7 @@ def test_a_job_goes_down_the_ladder_and_up_again(another: Any) -> None:
         cluster.delete()
 
 
+@pytest.mark.nightly
 def test_an_evicted_spot_node_gives_notice_and_its_pod_takes_the_next_rung(another: Any) -> None:
     ladder = Ladder(another())
     cluster = ladder.cluster

@@ -15,7 +15,7 @@ from tests.rehearsal.control_planes.conftest import (
 )
 from tests.waiting import until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 
 def settled(cluster: Cluster, state: str = "Succeeded") -> None:

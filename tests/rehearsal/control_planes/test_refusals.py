@@ -8,7 +8,7 @@ from rehearsal.arm.home import Home
 from tests.rehearsal.control_planes.conftest import Body, Cluster, V
 from tests.waiting import TIMEOUT, until
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 SIZE = {"vmSize": "Standard_D4ds_v5", "count": 1}
 # Each is right as the API has it, and together nodes cannot have them.

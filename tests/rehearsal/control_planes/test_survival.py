@@ -25,7 +25,7 @@ from tests.rehearsal.control_planes.conftest import (
 )
 from tests.waiting import until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 SERVERS = ("etcd", "kube-apiserver")
 WORKERS = ("kube-controller-manager", "kube-scheduler", "kwok")

@@ -39,7 +39,7 @@ def names(value: Any) -> Any:
 def asked() -> list[Any]:
     """What recorded rows ask for, each once, with the versions of the API that they have.
 
-    Of those that ask for the same properties, all but the first are long.
+    Of those that ask for the same properties, all but the first are nightly.
     """
     result: dict[str, Any] = {}
     shapes = set[str]()
@@ -51,7 +51,7 @@ def asked() -> list[Any]:
             shape = repr(([names(body) for body in bodies_of(row)], row["api"], row.get("era")))
             if key in result:
                 continue
-            marks = [pytest.mark.long] if shape in shapes else []
+            marks = [pytest.mark.nightly] if shape in shapes else []
             shapes.add(shape)
             result[key] = pytest.param(row, id=f"{table}-{row['of']}-{param.id}", marks=marks)
     return list(result.values())
