@@ -7,13 +7,16 @@ from tests.rehearsal.conftest import Azure
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
-PREAMBLE = """
+POOL = "azure-native:containerservice:AgentPool"
+GROUP = "whole-life"
+PROGRAM = """
 import pulumi
-from pulumi_azure_native import containerservice as aks, resources
+from pulumi_azure_native import containerservice as aks, managedidentity, resources
 
+resources.ResourceGroup("gone", resource_group_name="gone-already", location="eastus")
 group = resources.ResourceGroup("group", resource_group_name={group!r}, location="eastus")
-"""
-CLUSTER = """
+for name in {identities!r}:
+    managedidentity.UserAssignedIdentity(name, resource_group_name=group.name)
 cluster = aks.ManagedCluster(
     "cluster",
     resource_group_name=group.name,
@@ -45,22 +48,21 @@ pulumi.export("state", pool.provisioning_state)
 """
 
 
-def program(group: str, vm_size: str = "Standard_NC8as_T4_v3", count: int = 1) -> str:
-    return PREAMBLE.format(group=group) + CLUSTER.format(vm_size=vm_size, count=count)
+def program(vm_size: str = "Standard_NC8as_T4_v3", count: int = 1, *identities: str) -> str:
+    return PROGRAM.format(group=GROUP, vm_size=vm_size, count=count, identities=identities)
 
 
-def test_a_resource_is_created_updated_and_deleted(bench: Bench) -> None:
-    group = "whole-life"
-    bench.up(program(group))
+def test_a_pool_is_created_updated_replaced_imported_and_deleted(bench: Bench) -> None:
+    bench.up(program())
     created = bench.resources()["pool"]
     # azure-native records the id of the answer, and AKS writes `resourcegroups` so.
     assert created["id"].endswith(
-        f"/resourcegroups/{group}/providers/"
+        f"/resourcegroups/{GROUP}/providers/"
         "Microsoft.ContainerService/managedClusters/c/agentPools/gpu"
     )
     assert created["outputs"]["provisioningState"] == "Succeeded"
     (put,) = bench.requests(
-        "PUT", f"{group}/providers/Microsoft.ContainerService/managedClusters/c/agentPools"
+        "PUT", f"{GROUP}/providers/Microsoft.ContainerService/managedClusters/c/agentPools"
     )
     assert put["body"] == {
         "properties": {
@@ -78,68 +80,51 @@ def test_a_resource_is_created_updated_and_deleted(bench: Bench) -> None:
     # of its cluster, whose program names only one: so it is with azure-native.
     assert bench.changes("--refresh") == {"cluster": "update"}
 
-    bench.up(program(group, count=2))
+    # A location that a program leaves out is the configuration's, or the group's, in this order.
+    bench.write(program("Standard_NC8as_T4_v3", 2, "in-group"))
+    assert bench.update() == {"pool": "update", "in-group": "create"}
     assert bench.resources()["pool"]["outputs"]["count"] == 2
+    bench.pulumi("config", "set", "azure-native:location", "westeurope")
+    bench.write(program("Standard_NC16as_T4_v3", 1, "in-group", "configured"))
+    # What is there stays where it is.
+    assert bench.update() == {"pool": "replace", "configured": "create"}
+    state = bench.resources()
+    assert state["pool"]["outputs"]["vmSize"] == "Standard_NC16as_T4_v3"
+    assert state["in-group"]["outputs"]["location"] == "eastus"
+    assert state["configured"]["outputs"]["location"] == "westeurope"
 
-    bench.up(program(group, vm_size="Standard_NC16as_T4_v3"))
-    assert bench.resources()["pool"]["outputs"]["vmSize"] == "Standard_NC16as_T4_v3"
-
-    bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert bench.resources() == {}
-    # The group, the cluster, the pool, and the pool that it replaced.
-    assert len(bench.requests("DELETE", group)) == 4
-
-
-@pytest.mark.long
-def test_deleting_a_deleted_resource_succeeds(bench: Bench) -> None:
-    bench.up(PREAMBLE.format(group="gone-already"))
-    Azure(bench.cloud).call("DELETE", "/resourceGroups/gone-already?api-version=2025-04-01")
-
-    bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert bench.resources() == {}
-
-
-@pytest.mark.long
-def test_an_imported_pool_has_all_that_azure_filled_in(bench: Bench) -> None:
-    """The plug-in left out what Azure had filled in: an imported pool was as its program says.
-
-    azure-native takes the whole answer for inputs, so the next `up` is an update.
-    """
-    group = "imported"
-    bench.up(program(group))
-    pool = bench.resources()["pool"]["id"]
-    bench.pulumi("state", "delete", bench.resources()["pool"]["urn"], "--yes")
+    # The plug-in left out what Azure had filled in: an imported pool was as its program says.
+    # azure-native takes the whole answer for inputs, so the next `up` is an update.
+    bench.pulumi("state", "delete", state["pool"]["urn"], "--yes")
     refused = bench.pulumi("up", "--yes", "--skip-preview", fails=True)
     assert "cannot create already existing resource '/subscriptions/" in refused
-
     bench.pulumi(
-        "import", "azure-native:containerservice:AgentPool", "pool", pool,
+        "import", POOL, "pool", state["pool"]["id"],
         "--yes", "--generate-code=false", "--protect=false",
     )  # fmt: skip
-
     inputs = bench.resources()["pool"]["inputs"]
     assert inputs["maxPods"] == 250
     assert inputs["type"] == "VirtualMachineScaleSets"
-    assert bench.changes() == {"pool": "update"}
-    bench.pulumi("up", "--yes", "--skip-preview")
+    assert bench.update() == {"pool": "update"}
     assert bench.changes() == {}
 
+    # What is deleted already is deleted without a word.
+    Azure(bench.cloud).call("DELETE", "/resourceGroups/gone-already?api-version=2025-04-01")
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert bench.resources() == {}
+    # The group, two identities, the cluster, the pool, and the pool that it replaced.
+    assert len(bench.requests("DELETE", GROUP)) == 6
 
-@pytest.mark.long
-def test_an_unknown_type_is_named(bench: Bench) -> None:
+
+def test_an_unknown_type_and_an_unknown_function_are_named(bench: Bench) -> None:
     bench.write(
         "from pulumi_azure_native import maps\n"
-        'maps.Account("account", resource_group_name="g", sku={"name": "G2"})'
+        'maps.Account("account", resource_group_name="g", sku={"name": "G2"})\n'
+        "maps.get_account_output('a', 'g')"
     )
 
     output = bench.pulumi("preview", fails=True)
 
     assert "does not support the type azure-native:maps:Account" in output
     assert "a row of native_types.csv" in " ".join(output.split())
-
-
-@pytest.mark.long
-def test_an_unknown_function_is_named(bench: Bench) -> None:
-    bench.write("from pulumi_azure_native import maps\nmaps.get_account('a', 'g')")
-
-    assert "azure-native:maps:getAccount" in bench.pulumi("preview", fails=True)
+    assert "azure-native:maps:getAccount" in output
