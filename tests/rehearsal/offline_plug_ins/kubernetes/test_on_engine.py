@@ -101,61 +101,58 @@ pulumi.export("succeeded", job.status.succeeded)
 
 
 def with_plugin(
-    namespace: str, image: str = "k8s-device-plugin:1.11", label: str = "nvidia-device-plugin-ds"
+    image: str = "k8s-device-plugin:1.11", label: str = "nvidia-device-plugin-ds"
 ) -> str:
-    return (PREAMBLE + DAEMON_SET).format(namespace=namespace, image=image, label=label)
+    return (PREAMBLE + DAEMON_SET).format(namespace="whole-life", image=image, label=label)
 
 
-def with_job(namespace: str, image: str, restart: str = "OnFailure") -> str:
-    return (PREAMBLE + JOB).format(namespace=namespace, image=image, restart=restart)
+def with_both(image: str = "mnist:gpu", restart: str = "OnFailure") -> str:
+    return with_plugin() + JOB.format(image=image, restart=restart)
 
 
-def test_the_articles_objects_are_created_updated_and_deleted(kube: KubernetesBench) -> None:
-    program = with_plugin("whole-life") + JOB.format(image="mnist:gpu", restart="OnFailure")
-    kube.up(program)
+def test_the_articles_objects_from_a_cancelled_update_to_their_deletion(
+    kube: KubernetesBench,
+) -> None:
+    # A cancelled wait ends at once, and loses nothing.
+    kube.write(with_plugin(HANGING_IMAGE, label="hanging"))
+    with kube.updating() as update:
+        until(lambda: kube.plane.has("daemonset", "-n", "whole-life", PLUGIN), "it is made")
+        update.send_signal(signal.SIGINT)
+        output, _ = update.communicate(timeout=PATIENCE)
+    # The real plug-in says no more of a DaemonSet.
+    assert "timed out waiting for the condition" in output
+    plugin = kube.resources()["plugin"]
+    assert plugin["id"] == f"whole-life/{PLUGIN}"
+    assert "timed out waiting for the condition" in plugin["initErrors"][0]
 
+    kube.up(with_both())
     state = kube.resources()
-    assert state["plugin"]["id"] == "whole-life/nvidia-device-plugin-daemonset"
+    assert "initErrors" not in state["plugin"]
     assert state["plugin"]["outputs"]["status"]["numberReady"] == 1
     assert kube.pulumi("stack", "output", "succeeded").strip() == "1"
-    live = kube.plane.get("daemonset", "-n", "whole-life", "nvidia-device-plugin-daemonset")
+    live = kube.plane.get("daemonset", "-n", "whole-life", PLUGIN)
     (container,) = live["spec"]["template"]["spec"]["containers"]
     assert container["image"] == "k8s-device-plugin:1.11"
     assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 
-    # What the server filled in is no difference, neither before a refresh nor after it.
-    assert kube.changes() == {}
+    # What the server filled in is no difference.
     kube.pulumi("refresh", "--yes", "--skip-preview")
     assert kube.changes() == {}
 
-    kube.pulumi("destroy", "--yes", "--skip-preview")
-    assert kube.resources() == {}
-    assert not kube.plane.has("namespace", "whole-life")
-
-
-def test_an_imported_object_is_taken_over_by_its_program(kube: KubernetesBench) -> None:
-    kube.up(with_plugin("imported"))
-    urn = kube.resources()["plugin"]["urn"]
-    kube.pulumi("state", "delete", urn, "--yes")
+    kube.pulumi("state", "delete", state["plugin"]["urn"], "--yes")
     output = kube.pulumi("up", "--yes", "--skip-preview", fails=True)
-    assert 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists' in output
-
-    provider = kube.resources()["namespace"]["provider"].rpartition("::")[0]
+    assert f'daemonsets.apps "{PLUGIN}" already exists' in output
+    provider = state["namespace"]["provider"].rpartition("::")[0]
     kube.pulumi(
-        "import", "kubernetes:apps/v1:DaemonSet", "plugin",
-        "imported/nvidia-device-plugin-daemonset", "--provider", f"provider={provider}",
+        "import", "kubernetes:apps/v1:DaemonSet", "plugin", f"whole-life/{PLUGIN}",
+        "--provider", f"provider={provider}",
         "--yes", "--generate-code=false", "--protect=false", "--skip-preview",
     )  # fmt: skip
-
     # An import takes over all that the cluster has, with its defaults. The program says less.
-    assert kube.changes() == {"plugin": "update"}
-    kube.pulumi("up", "--yes", "--skip-preview")
-    assert kube.changes() == {}
+    assert kube.update() == {"plugin": "update"}
 
-
-def test_an_object_that_does_not_become_ready_stays_in_the_state(kube: KubernetesBench) -> None:
-    output = kube.up(with_job("failing", FAILING_IMAGE, restart="Never"), fails=True)
-
+    # What does not become ready stays in the state. Another image is another job.
+    output = kube.up(with_both(FAILING_IMAGE, restart="Never"), fails=True)
     assert "Resource 'samples-tf-mnist-demo' was created but failed to initialize" in output
     assert "[BackoffLimitExceeded] Job has reached the specified backoff limit" in output
     assert 'container "samples-tf-mnist-demo" completed with exit code 1' in output
@@ -165,10 +162,14 @@ def test_an_object_that_does_not_become_ready_stays_in_the_state(kube: Kubernete
     assert "failed to initialize" in first
     assert "[BackoffLimitExceeded] Job has reached the specified backoff limit" in reasons
     assert job["outputs"]["status"]["failed"] == 1
-
-    # Another image is another job: the failed one goes.
-    kube.up(with_job("failing", "mnist:gpu"))
+    # The failed one goes; an imported object is as its program says.
+    kube.write(with_both())
+    assert kube.update() == {"job": "replace"}
     assert "initErrors" not in kube.resources()["job"]
+
+    kube.pulumi("destroy", "--yes", "--skip-preview")
+    assert kube.resources() == {}
+    assert not kube.plane.has("namespace", "whole-life")
 
 
 ODD = """
@@ -216,9 +217,15 @@ k8s.core.v1.Secret(
 
 
 def test_errors_have_the_real_providers_messages(kube: KubernetesBench) -> None:
-    kube.write((PREAMBLE + ODD).format(namespace="odd", hanging=HANGING_IMAGE))
-    output = kube.pulumi("up", "--yes", "--skip-preview", "--continue-on-error", fails=True)
+    preamble = PREAMBLE.format(namespace="odd")
+    # A broken kubeconfig is told without its content.
+    broken = r'kubeconfig="a: [hidden\nb: hidden"'
+    output = kube.up(preamble.replace("kubeconfig=kubeconfig", broken), fails=True)
+    assert "failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- yaml: line" in output
+    assert "hidden" not in output
 
+    kube.write(preamble + ODD.format(hanging=HANGING_IMAGE))
+    output = kube.pulumi("up", "--yes", "--skip-preview", "--continue-on-error", fails=True)
     assert "timed out waiting for the condition" in output
     assert "[ImagePullBackOff] Back-off pulling image" in output
     assert 'no matches for kind "Thing" in version "example.com/v1"' in output
@@ -233,40 +240,12 @@ def test_errors_have_the_real_providers_messages(kube: KubernetesBench) -> None:
     assert len(name) == len("hanging-") + 8
     assert "ciphertext" in state["secret"]["outputs"]["data"]
 
-
-def test_an_unreachable_cluster_is_reported(
-    kube: KubernetesBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = PREAMBLE.format(namespace="unreachable")
-    kube.up(program)
-    # The same provider, as it says itself, whose cluster does not answer any more.
-    same = program.replace("kubeconfig=kubeconfig", 'kubeconfig=kubeconfig, cluster_identifier="a"')
-    kube.up(same)
-    away = same.replace(".read()", '.read().replace("https://127.0.0.1:", "https://127.0.0.2:")')
-
-    output = kube.up(away + '\nk8s.core.v1.ConfigMap("map", opts=opts)', fails=True)
-    assert "configured Kubernetes cluster is unreachable: unable to load schema" in output
-    assert "connection refused" in output
-    assert "Traceback" not in output
-    assert kube.changes() == {"map": "create"}
-    assert "unreachable cluster" in kube.pulumi("refresh", "--yes", "--skip-preview", fails=True)
-    output = kube.pulumi("destroy", "--yes", "--skip-preview", fails=True)
-    assert "PULUMI_K8S_DELETE_UNREACHABLE" in output
-
-    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
-    kube.pulumi("destroy", "--yes", "--skip-preview")
-    assert kube.resources() == {}
-    assert kube.plane.has("namespace", "unreachable")
-
-
-def test_a_broken_kubeconfig_is_reported_without_its_content(kube: KubernetesBench) -> None:
-    program = PREAMBLE.format(namespace="broken")
-    output = kube.up(
-        program.replace("kubeconfig=kubeconfig", r'kubeconfig="a: [hidden\nb: hidden"'), fails=True
-    )
-
-    assert "failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- yaml: line" in output
-    assert "hidden" not in output
+    # What the real plug-in alone has is refused.
+    kube.write(preamble + 'k8s.helm.v3.Release("r", chart="c", opts=opts)')
+    assert "chart c of no repository: docs/rehearsal.md" in kube.pulumi("preview", fails=True)
+    kube.write(preamble + 'k8s.yaml.ConfigGroup("g", yaml=["{}"])')
+    output = kube.pulumi("preview", fails=True)
+    assert "offline kubernetes does not support the function kubernetes:yaml:decode" in output
 
 
 LATER = """
@@ -277,57 +256,46 @@ from pulumi_azure_native import resources
 
 group = resources.ResourceGroup("group", resource_group_name="later", location="eastus")
 read = lambda _: open(os.environ["KUBECONFIG_FILE"]).read()
-provider = k8s.Provider("provider", kubeconfig=group.id.apply(read))
-k8s.core.v1.ConfigMap(
-    "map",
-    metadata={"name": "later", "namespace": "default"},
-    data={"a": "b"},
-    opts=pulumi.ResourceOptions(provider=provider),
-)
+provider = k8s.Provider("provider", kubeconfig=group.id.apply(read), cluster_identifier="a")
+for name in {names!r}:
+    k8s.core.v1.ConfigMap(
+        name,
+        metadata={{"name": name, "namespace": "default"}},
+        data={{"a": {value!r}}},
+        opts=pulumi.ResourceOptions(provider=provider),
+    )
 """
 
 
-def test_a_preview_works_before_the_cluster_exists(kube: KubernetesBench) -> None:
-    kube.write(LATER)
+def test_a_cluster_that_is_not_there_yet_or_no_more(
+    kube: KubernetesBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kube.write(LATER.format(names=["later"], value="b"))
     changes = kube.changes()
-    assert {changes[name] for name in ("group", "provider", "map")} == {"create"}
+    assert {changes[name] for name in ("group", "provider", "later")} == {"create"}
     kube.pulumi("up", "--yes", "--skip-preview")
     assert kube.plane.get("configmap", "later")["data"] == {"a": "b"}
-    assert kube.changes() == {}
-
     # As with the real plug-in, a kubeconfig is a secret if the program says so, and not otherwise.
-    provider = next(
-        resource
-        for resource in kube.deployment()["resources"]
-        if resource["urn"].endswith("::provider")
-    )
+    resources = kube.deployment()["resources"]
+    [provider] = [each for each in resources if each["urn"].endswith("::provider")]
     assert provider["inputs"]["kubeconfig"] == kube.plane.kubeconfig
-
-    kube.up(LATER.replace('"b"', '"c"'))
+    kube.write(LATER.format(names=["later"], value="c"))
+    assert kube.update() == {"later": "replace"}
     assert kube.plane.get("configmap", "later")["data"] == {"a": "c"}
 
+    # The same provider, as it says itself, whose cluster does not answer any more.
+    away = LATER.format(names=["later", "more"], value="c")
+    away = away.replace(".read()", '.read().replace("https://127.0.0.1:", "https://127.0.0.2:")')
+    output = kube.up(away, fails=True)
+    assert "configured Kubernetes cluster is unreachable: unable to load schema" in output
+    assert "connection refused" in output
+    assert "Traceback" not in output
+    assert kube.changes() == {"more": "create"}
+    assert "unreachable cluster" in kube.pulumi("refresh", "--yes", "--skip-preview", fails=True)
+    output = kube.pulumi("destroy", "--yes", "--skip-preview", fails=True)
+    assert "PULUMI_K8S_DELETE_UNREACHABLE" in output
 
-def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) -> None:
-    kube.write(with_plugin("cancelled", image=HANGING_IMAGE))
-    with kube.updating() as update:
-        until(lambda: kube.plane.has("daemonset", "-n", "cancelled", PLUGIN), "it is made")
-        update.send_signal(signal.SIGINT)
-        output, _ = update.communicate(timeout=PATIENCE)
-
-    # The real plug-in says no more of a DaemonSet.
-    assert "timed out waiting for the condition" in output
-    plugin = kube.resources()["plugin"]
-    assert plugin["id"] == f"cancelled/{PLUGIN}"
-    assert "timed out waiting for the condition" in plugin["initErrors"][0]
-    kube.up(with_plugin("cancelled"))
-    assert "initErrors" not in kube.resources()["plugin"]
-
-
-def test_resources_of_the_real_plug_in_alone_are_refused(kube: KubernetesBench) -> None:
-    kube.write(PREAMBLE.format(namespace="helm") + 'k8s.helm.v3.Release("r", chart="c", opts=opts)')
-    output = kube.pulumi("preview", fails=True)
-    assert "chart c of no repository: docs/rehearsal.md" in output
-
-    kube.write(PREAMBLE.format(namespace="yaml") + 'k8s.yaml.ConfigGroup("g", yaml=["{}"])')
-    output = kube.pulumi("preview", fails=True)
-    assert "offline kubernetes does not support the function kubernetes:yaml:decode" in output
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    kube.pulumi("destroy", "--yes", "--skip-preview")
+    assert kube.resources() == {}
+    assert kube.plane.has("configmap", "later")
