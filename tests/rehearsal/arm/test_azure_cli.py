@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,10 @@ from rehearsal import cloud
 from tests.article.azure_cli import ensure_azure_cli
 from tests.article.by_hand import sign_in
 from tests.article.steps import Way
+from tests.bench import ROOT
 from tests.faults import Faults
+from tests.processes import command_lines, is_running
+from tests.rehearsal.arm.loaded_az import loaded_az
 from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -25,22 +30,31 @@ NAMES = "-g gpus -n c"
 POOL = "-g gpus --cluster-name c -n nodepool1"
 
 
+# Has `az` loaded, and waits.
+USER = """
+import pathlib, sys, time
+from tests.rehearsal.arm.loaded_az import loaded_az
+with loaded_az(*map(pathlib.Path, sys.argv[1:])):
+    print("loaded", flush=True)
+    time.sleep(600)
+"""
+
+
 @pytest.fixture(scope="module")
 def way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
     """Somebody who is signed in, in a cloud with one group and one cluster."""
-    home = tmp_path_factory.mktemp("azure-cli") / "cloud"
-    kubernetes = ensure_kubernetes().folder
-    made = sign_in(
-        cloud.start(home, QUICK, "today", kubernetes), ensure_azure_cli(print), kubernetes, print
-    )
-    try:
-        run(made, "az group create -n gpus -l eastus --tags team=ml")
-        run(made, "az group create -n others -l eastus")
-        # AKS chooses the size.
-        run(made, f"az aks create {NAMES} --node-count 1 --no-ssh-key")
-        yield made
-    finally:
-        assert cloud.stop(home)
+    folder = tmp_path_factory.mktemp("azure-cli")
+    home, kubernetes = folder / "cloud", ensure_kubernetes().folder
+    with loaded_az(ensure_azure_cli(print), folder) as azure_cli:
+        made = sign_in(cloud.start(home, QUICK, "today", kubernetes), azure_cli, kubernetes, print)
+        try:
+            run(made, "az group create -n gpus -l eastus --tags team=ml")
+            run(made, "az group create -n others -l eastus")
+            # AKS chooses the size.
+            run(made, f"az aks create {NAMES} --node-count 1 --no-ssh-key")
+            yield made
+        finally:
+            assert cloud.stop(home)
 
 
 def run(way: Way, command: str) -> Any:
@@ -50,6 +64,38 @@ def run(way: Way, command: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def test_a_loaded_az_prints_and_ends_as_az_does(way: Way) -> None:
+    stranger = way.runner.with_(AZURE_CONFIG_DIR=str(way.runner.folder / "nobody"))
+    (way.runner.folder / "query").write_text("name")
+    codes = []
+    for runner, command in (
+        (way.runner, "az group show -n gpus -o table"),
+        (way.runner, "az group show -n nowhere"),
+        (way.runner, "az group show --nam"),
+        # Of other settings, and with a file in the command's folder.
+        (stranger, "az group show -n gpus"),
+        (way.runner, "az group show -n gpus --query @query"),
+    ):
+        _, *arguments = shlex.split(command)
+        loaded, real = (
+            runner.attempt(str(az), *arguments) for az in ("az", ensure_azure_cli(print) / "az")
+        )
+        assert (loaded.code, loaded.out, loaded.err) == (real.code, real.out, real.err)
+        codes.append(loaded.code)
+    assert codes == [0, 3, 2, 1, 0]
+
+
+def test_a_loaded_az_ends_with_its_user(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", USER, str(ensure_azure_cli(print)), str(tmp_path)]
+    user = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+    assert user.stdout
+    user.stdout.readline()
+    [keeper] = command_lines(str(tmp_path / "az.modules"))
+    user.kill()
+    user.communicate()
+    until(lambda: not is_running(keeper), "the process that has it loaded has ended")
 
 
 # What a command has to print, by the command: a part of a text, or what a query finds.
