@@ -94,6 +94,7 @@ def test_a_dead_server_is_started_again_on_its_port(start_cloud: Start) -> None:
     assert again.url == dead.url
 
 
+@pytest.mark.nightly
 def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
     before = start_cloud()
     cloud.stop(before.home)
@@ -106,6 +107,7 @@ def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
     assert after.client_id == before.client_id
 
 
+@pytest.mark.nightly
 def test_a_process_with_the_id_of_a_dead_server_is_not_killed(
     start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_server_is_named_before_it_has_begun(
     assert named == pid
 
 
+@pytest.mark.nightly
 def test_a_reason_that_could_not_be_written_is_not_left_out(tmp_path: Path) -> None:
     """On a full disk the server's log has nothing: the error ended with an empty line."""
     (tmp_path / "server.log").symlink_to(os.devnull)
@@ -189,6 +192,7 @@ def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None
     assert (process.returncode, errors) == (0, b"")
 
 
+@pytest.mark.nightly
 def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     running = start_cloud()
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(running.home)]

@@ -75,6 +75,7 @@ def test_an_operation_ends_in_time_while_the_server_is_stopped(
     assert lasted.total_seconds() == pytest.approx(Kind.CLUSTER_CREATE.seconds * FAST, abs=0.001)
 
 
+@pytest.mark.nightly
 def test_an_operation_inside_a_deleted_group_is_cancelled(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
