@@ -10,7 +10,7 @@ from rehearsal import cloud
 from tests.aks_preview.conftest import POOL_API, Aks, PreviewBench
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 HEADERS = {"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}
 FEATURE = (

@@ -51,6 +51,7 @@ def puts(bench: PreviewBench, aks: Aks) -> int:
     return len(bench.requests("PUT", f"{aks.group}/providers")) - 1  # less that of the cluster
 
 
+@pytest.mark.nightly
 def test_a_429_is_retried_after_its_retry_after(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_429_is_retried_after_its_retry_after(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 def test_a_put_that_arrived_before_the_connection_dropped_is_not_lost(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -76,6 +78,7 @@ def test_a_put_that_arrived_before_the_connection_dropped_is_not_lost(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 def test_connections_that_drop_until_the_timeout_fail_the_update(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -90,6 +93,7 @@ def test_connections_that_drop_until_the_timeout_fail_the_update(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("status", "body"), [(409, BUSY), (500, {"error": BROKEN})])
 def test_a_timeout_reports_the_reason_for_waiting(
     preview_bench: PreviewBench, aks: Aks, faults: Faults, status: int, body: dict[str, Any]
@@ -105,6 +109,7 @@ def test_a_timeout_reports_the_reason_for_waiting(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 def test_a_put_waits_until_aks_knows_a_new_feature(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -150,6 +155,7 @@ def test_an_operation_that_fails_for_quota_keeps_the_pool_in_the_state(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 def test_a_refused_request_is_not_retried(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -186,6 +192,7 @@ def test_a_cancellation_ends_the_wait_for_a_stuck_operation(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 def test_a_feature_that_stays_registering_fails_at_the_timeout(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -215,6 +222,7 @@ def test_a_feature_that_stays_registering_fails_at_the_timeout(
     assert preview_bench.changes("--refresh") == {}
 
 
+@pytest.mark.nightly
 def test_two_pools_of_one_cluster_are_created_at_the_same_time(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:

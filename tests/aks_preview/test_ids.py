@@ -4,7 +4,7 @@ import pytest
 
 from tests.aks_preview.conftest import Aks, PreviewBench
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 
 def test_a_refresh_does_not_change_the_id(preview_bench: PreviewBench, aks: Aks) -> None:

@@ -33,7 +33,7 @@ def test_a_pool_is_created_updated_and_deleted(preview_bench: PreviewBench, aks:
     assert aks.pool() is None
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_all_mistakes_are_reported_at_once_before_any_request(
     preview_bench: PreviewBench, aks: Aks
 ) -> None:
@@ -173,7 +173,7 @@ def posts(bench: PreviewBench) -> list[str]:
     return [line["path"].partition("/providers/")[2] for line in bench.requests("POST")]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.usefixtures("_not_registered")
 def test_a_feature_stays_registered_after_destroy(preview_bench: PreviewBench) -> None:
     output = preview_bench.up(registration())
@@ -189,7 +189,7 @@ def test_a_feature_stays_registered_after_destroy(preview_bench: PreviewBench) -
     assert posts(preview_bench) == REGISTERED
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.usefixtures("_not_registered")
 def test_a_feature_is_unregistered_on_request(preview_bench: PreviewBench) -> None:
     preview_bench.up(registration(", unregister_on_delete=True"))
@@ -200,7 +200,7 @@ def test_a_feature_is_unregistered_on_request(preview_bench: PreviewBench) -> No
     assert posts(preview_bench) == [*REGISTERED, f"{FEATURE}/unregister"]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
     output = preview_bench.run("package", "get-schema", str(ROOT / "plugins" / "aks_preview"))
 
@@ -212,7 +212,7 @@ def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
     assert schema["config"]["variables"]["clientSecret"]["secret"]
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench, aks: Aks) -> None:
     preview_bench.pulumi("config", "set", "aks-preview:clientId", "nobody")
     preview_bench.pulumi("config", "set", "aks-preview:apiVersion", "2026-05-01")

@@ -193,7 +193,7 @@ def test_a_contradiction_stops_the_program(
 
 
 @pytest.mark.engine
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_pool_uses_the_configuration_of_azure_native(bench: Bench, faults: Faults) -> None:
     """Its provider is another one then; the pool stays."""
     answer = {"kubeconfigs": [{"name": "clusterUser", "value": "YQ=="}]}

@@ -20,7 +20,7 @@ from tests.aks_preview.test_interrupts import SilentAzure
 from tests.bench import ROOT
 from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 
 @asynccontextmanager

@@ -242,7 +242,7 @@ def test_a_hanging_azure_cli_does_not_block(
     assert "The update was cancelled" in asyncio.run(cancelled()).error
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_an_azure_cli_that_hangs_is_reported_within_half_a_minute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,7 +273,7 @@ def test_a_switch_in_the_environment_that_says_neither_is_reported(
     assert switch in error
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_silent_metadata_endpoint_is_called_once_for_all_resources() -> None:
     """Each resource waited for it half a minute of its own, one after the other."""
     azure = SilentAzure("metadata")

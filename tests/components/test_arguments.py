@@ -112,7 +112,7 @@ AksCluster(
     "mode",
     [
         "'overlaid'",
-        pytest.param("pulumi.Output.from_input('overlaid')", marks=pytest.mark.long),
+        pytest.param("pulumi.Output.from_input('overlaid')", marks=pytest.mark.nightly),
     ],
 )
 def test_mistakes_are_reported_without_a_traceback(bench: Bench, mode: str) -> None:

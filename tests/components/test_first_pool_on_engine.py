@@ -44,7 +44,11 @@ def program(name: str, **settings: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    "headers", [None, {"EnableACRTeleport": "false"}], ids=["plain", "headers"]
+    "headers",
+    [
+        pytest.param(None, id="plain"),
+        pytest.param({"EnableACRTeleport": "false"}, id="headers", marks=pytest.mark.nightly),
+    ],
 )
 def test_a_change_of_an_immutable_property_is_refused_before_the_request(
     bench: Bench, headers: dict[str, str] | None

@@ -8,7 +8,7 @@ from tests.bench import Bench
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROGRAM = """
 import pulumi

@@ -289,6 +289,7 @@ def test_what_others_change_on_a_fixed_pool_goes_with_its_next_update(
     assert live_count(strict, name, "t4") == 1
 
 
+@pytest.mark.nightly
 def test_a_changed_sdk_is_told_in_one_sentence_and_has_a_way_out(bench: Bench, name: str) -> None:
     """It was taken for an Azure that does not answer, and an update would have said nothing."""
     changed = "import components.azure_reads as seam\nseam.rpc = object()\n"

@@ -11,7 +11,7 @@ import pytest
 from tests.bench import ROOT, Bench
 from tests.names import unique
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 PAGE = ROOT / "docs" / "move.md"
 
 

@@ -101,7 +101,7 @@ def test_a_refused_deletion_reports_azures_reason() -> None:
     assert "SubscriptionNotFound: There is no such one." in outcome.error
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("parent", ["cluster", "group", "subscription"])
 @pytest.mark.parametrize(
     "answer", [OTHERS[0], Answer(404, b""), Answer(503, b""), Answer(200, "x")]

@@ -20,7 +20,7 @@ from tests.names import unique
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.waiting import PATIENCE
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 # With the SDK that Pulumi makes of the package, beside a folder of the team's own of the same name.
 PROGRAM = """

@@ -124,7 +124,7 @@ def earlier(urn: str, resources: list[dict[str, Any]]) -> set[str]:
 
 
 @pytest.mark.engine
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_program_in_go_makes_what_the_classes_make(clusters: ClusterBench) -> None:
     """The SDK did not compile: types were missing, and a required object could not have defaults.
 
