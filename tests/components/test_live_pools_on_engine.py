@@ -6,11 +6,11 @@ whatever is said to be refused is looked up in the request log too.
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from rehearsal.cloud import Cloud
 from tests import azure_pools
 from tests.azure_pools import V, live_count, path
 from tests.bench import Bench
@@ -18,7 +18,6 @@ from tests.faults import Faults
 from tests.names import unique
 from tests.rehearsal.conftest import Azure
 
-# Some ten runs of Pulumi each.
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = """
@@ -69,229 +68,253 @@ def program(name: str, **changes: Any) -> str:
     return PROGRAM.format(name=name, **{**settings, **changes})
 
 
-@pytest.fixture
-def name() -> str:
-    return unique("live")
-
-
 REFUSES = {"autoscaledCounts": "refuse"}
+BUSY = {"status": 500, "body": {"code": "InternalServerError", "message": "Later."}}
+
+
+@dataclass(frozen=True)
+class Life:
+    """A stack, and what its program says. Nobody but the autoscaler may count."""
+
+    bench: Bench
+    faults: Faults
+    name: str
+    says: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, **changes: Any) -> None:
+        self.says.update(changes)
+        self.bench.write(program(self.name, **self.says))
+
+    def up(self, *more: str, fails: bool = False, **changes: Any) -> str:
+        self.write(**changes)
+        return self.bench.pulumi("up", "--yes", "--skip-preview", *more, fails=fails)
+
+    def update(self, **changes: Any) -> dict[str, str]:
+        self.write(**changes)
+        return self.bench.update()
+
+    def refresh(self) -> None:
+        self.bench.pulumi("refresh", "--yes", "--skip-preview")
+
+    def refused(self, **changes: Any) -> str:
+        """What an update says that sends nothing."""
+        before = len(self.bench.requests("PUT", "managedClusters"))
+        printed = self.up(fails=True, **changes)
+        assert len(self.bench.requests("PUT", "managedClusters")) == before
+        return printed
+
+    def scale(self, pool: str, count: int) -> None:
+        """What the autoscaler does, which may."""
+        self.bench.cloud.offer({})
+        azure_pools.scale(self.bench, self.name, pool, count)
+        self.bench.cloud.offer(REFUSES)
+
+    def live(self, pool: str) -> int:
+        return live_count(self.bench, self.name, pool)
+
+    def sent(self, path_part: str) -> dict[str, Any]:
+        """The properties of the last PUT of a resource."""
+        properties: dict[str, Any] = self.bench.requests("PUT", path_part)[-1]["body"]["properties"]
+        return properties
 
 
 @pytest.fixture
-def strict(bench: Bench, engine_cloud: Cloud, name: str) -> Iterator[Bench]:
-    """The program, brought up where nobody but the autoscaler counts."""
-    bench.up(program(name))
-    engine_cloud.offer(REFUSES)
-    yield bench
-    engine_cloud.offer({})
-
-
-def scale(bench: Bench, name: str, pool: str, count: int) -> None:
-    """What the autoscaler does, which may."""
-    bench.cloud.offer({})
-    azure_pools.scale(bench, name, pool, count)
+def life(bench: Bench, faults: Faults) -> Iterator[Life]:
+    """The program, brought up."""
+    life = Life(bench, faults, unique("live"))
+    life.up()
     bench.cloud.offer(REFUSES)
+    yield life
+    bench.cloud.offer({})
 
 
-def refresh(bench: Bench) -> None:
-    bench.pulumi("refresh", "--yes", "--skip-preview")
+def a_preview_asks_azure_once_for_a_cluster(life: Life) -> None:
+    """It asked for each pool: a hundred requests for a hundred pools."""
+    before = len(life.bench.requests("GET", "managedClusters"))
+    assert life.bench.changes() == {}
+    asked = life.bench.requests("GET", "managedClusters")[before:]
+    assert [line["path"].rpartition("managedClusters/")[2] for line in asked] == [life.name]
 
 
-def puts(bench: Bench) -> int:
-    return len(bench.requests("PUT", "managedClusters"))
-
-
-def test_a_label_is_sent_with_the_live_count(strict: Bench, name: str) -> None:
+def a_label_is_sent_with_the_live_count(life: Life) -> None:
     """C8 took four nodes away here; neither a refresh nor an option of the project is needed."""
-    scale(strict, name, "gpu", 4)
-    assert strict.changes() == {}
+    life.scale("gpu", 4)
+    a_preview_asks_azure_once_for_a_cluster(life)
 
-    strict.up(program(name, gpu="b"))
+    life.up(gpu="b")
 
-    put = strict.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
+    put = life.sent("agentPools/gpu")
     assert (put["count"], put["nodeLabels"]) == (4, {"team": "b"})
-    assert live_count(strict, name, "gpu") == 4
-    assert strict.changes() == {}
+    assert life.live("gpu") == 4
+    assert life.bench.changes() == {}
 
 
-def test_a_change_between_refreshes_keeps_the_live_count(strict: Bench, name: str) -> None:
+def a_change_between_refreshes_keeps_the_live_count(life: Life) -> None:
     """C13: a refresh made a change of the cluster for ever, and lost the counts of other pools."""
-    refresh(strict)
-    assert strict.changes() == {}
-    scale(strict, name, "gpu", 4)
-    scale(strict, name, "system", 5)
-    refresh(strict)
-    refresh(strict)
-    assert strict.changes() == {}
+    life.refresh()
+    assert life.bench.changes() == {}
+    life.scale("gpu", 3)
+    life.scale("system", 5)
+    life.refresh()
+    life.refresh()
+    assert life.bench.changes() == {}
 
-    strict.write(program(name, most=6))
-    assert strict.changes() == {"cluster": "update"}
-    strict.pulumi("up", "--yes", "--skip-preview")
-    assert [live_count(strict, name, pool) for pool in ("gpu", "system")] == [4, 5]
-
-    strict.write(program(name, most=6, tag="b", spot="b"))
-    assert strict.changes() == {"cluster": "update", "spot": "update"}
-    strict.pulumi("up", "--yes", "--skip-preview")
-    assert strict.changes() == {}
-    refresh(strict)
-    assert strict.changes() == {}
+    assert life.update(most=6) == {"cluster": "update"}
+    assert [life.live(pool) for pool in ("gpu", "system")] == [3, 5]
+    assert life.update(tag="b", spot="b") == {"cluster": "update", "spot": "update"}
+    assert life.bench.changes() == {}
+    life.refresh()
+    assert life.bench.changes() == {}
 
 
-def test_a_changed_tag_does_not_reset_a_pool(strict: Bench, name: str) -> None:
+def a_changed_tag_does_not_reset_a_pool(life: Life) -> None:
     """After a refresh the state has the other pools in the cluster's list, and they grow old."""
-    refresh(strict)
-    strict.up(program(name, gpu="b"))
-    scale(strict, name, "system", 4)
+    life.up(gpu="c")
+    life.scale("system", 4)
 
-    strict.up(program(name, gpu="b", tag="b"))
+    life.up(tag="c")
 
-    put = strict.requests("PUT", f"managedClusters/{name}")[-1]["body"]["properties"]
-    (profile,) = put["agentPoolProfiles"]
+    (profile,) = life.sent(f"managedClusters/{life.name}")["agentPoolProfiles"]
     assert (profile["name"], profile["count"]) == ("system", 4)
-    assert strict.changes() == {}
+    assert life.bench.changes() == {}
 
 
-def test_an_unknown_live_count_stops_the_update_before_the_put(
-    strict: Bench, faults: Faults, name: str
-) -> None:
+def an_unknown_live_count_stops_the_update_before_the_put(life: Life) -> None:
     """Azure does not answer when the program asks: counts are those of the state, and too old."""
-    scale(strict, name, "gpu", 4)
-    busy = {"code": "InternalServerError", "message": "Later."}
-    asked = {"method": "GET", "path": f"(agentPools/gpu|managedClusters/{name})$"}
-    faults.script(asked | {"status": 500, "body": busy})
-    before = puts(strict)
+    life.scale("gpu", 4)
+    asked = {"method": "GET", "path": f"(agentPools/gpu|managedClusters/{life.name})$"}
+    life.faults.script(asked | BUSY)
 
-    printed = strict.up(program(name, gpu="b", tag="b"), fails=True)
+    printed = life.refused(gpu="d", tag="d")
     assert "cannot read the live number of nodes" in printed
     assert "pulumi up --refresh" in printed
-    assert puts(strict) == before
 
-    faults.lift()
-    strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
-    assert live_count(strict, name, "gpu") == 4
-
-
-def test_inline_pools_are_matched_by_name(strict: Bench, faults: Faults, name: str) -> None:
-    """AKS did so until 2023: after a refresh, the first of the list was another pool."""
-    scale(strict, name, "gpu", 4)
-    cluster = Azure(strict.cloud).call("GET", f"{path(name)}{V}").body
-    cluster["properties"]["agentPoolProfiles"].sort(key=lambda profile: str(profile["name"]))
-    asked = {"method": "GET", "path": f"managedClusters/{name}$"}
-    faults.script(asked | {"status": 200, "body": cluster})
-
-    refresh(strict)
-    assert strict.changes() == {}
-    strict.up(program(name, tag="b"))
-    faults.lift()
-
-    assert live_count(strict, name, "gpu") == 4
-    assert live_count(strict, name, "system") == 3
+    life.faults.lift()
+    life.up("--refresh")
+    assert life.live("gpu") == 4
 
 
-def test_an_update_does_not_create_a_deleted_pool(strict: Bench, name: str) -> None:
-    """A PUT would make it anew, with a count of long ago."""
-    azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/gpu{V}"
-    azure.call("DELETE", address)
-    azure.wait(address, lambda reply: reply.status == 404)
-    before = puts(strict)
-
-    assert "pulumi up --refresh" in strict.up(program(name, gpu="b"), fails=True)
-    assert puts(strict) == before
-
-    strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
-    assert live_count(strict, name, "gpu") == 0
-
-
-def test_the_autoscaler_is_turned_off_at_the_live_count(strict: Bench, name: str) -> None:
-    """The pool's own count would have been sent: one node, where four are at work."""
-    scale(strict, name, "gpu", 4)
-    before = puts(strict)
-    printed = strict.up(program(name, counts={"count": 1}), fails=True)
-    assert "set its count to 4 when you remove minCount and maxCount" in printed
-    assert puts(strict) == before
-
-    strict.up(program(name, counts={"count": 4}))
-    assert live_count(strict, name, "gpu") == 4
-    # On again: the count of the program is that of a new pool.
-    strict.up(program(name, counts=SCALED | {"count": 1, "min_count": 1}))
-    assert live_count(strict, name, "gpu") == 4
-
-
-def test_a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(
-    strict: Bench, name: str
-) -> None:
-    """The count of the old pool was sent, below the new minimum, when the old pool was gone."""
-    more = {"vm_size": "Standard_NC4as_T4_v3", "count": 2, "min_count": 2, "max_count": 6}
-    strict.up(program(name, counts=more))
-    assert live_count(strict, name, "gpu") == 2
-    assert strict.changes() == {}
-
-
-def test_a_preview_asks_azure_once_for_a_cluster(strict: Bench) -> None:
-    """It asked for each pool: a hundred requests for a hundred pools."""
-    before = strict.requests("GET", "managedClusters")
-    assert strict.changes() == {}
-    asked = strict.requests("GET", "managedClusters")[len(before) :]
-    assert [line["path"].rpartition("/")[2] for line in asked] == [name_of(asked[0])]
-
-
-def name_of(line: dict[str, Any]) -> str:
-    """The name of the cluster that was asked for."""
-    return str(line["path"].rpartition("managedClusters/")[2])
-
-
-def test_an_offline_preview_after_a_refresh_shows_the_change_of_the_program(
-    strict: Bench, faults: Faults, name: str
-) -> None:
+def an_offline_preview_after_a_refresh_shows_the_change_of_the_program(life: Life) -> None:
     """It showed pools that were taken out of the cluster's list, which no update would do."""
-    refresh(strict)
-    busy = {"code": "InternalServerError", "message": "Later."}
-    faults.script({"method": "GET", "path": "managedClusters", "status": 500, "body": busy})
-    assert strict.changes() == {}
-    strict.write(program(name, t4="b"))
-    assert strict.changes() == {"t4": "update"}
+    life.refresh()
+    life.faults.script({"method": "GET", "path": "managedClusters"} | BUSY)
+    assert life.bench.changes() == {}
+    life.write(t4="c")
+    assert life.bench.changes() == {"t4": "update"}
+    life.faults.lift()
+    life.write(t4="b")
 
 
-def test_a_count_that_only_the_state_has_is_not_sent(strict: Bench, name: str) -> None:
+def what_others_change_on_a_fixed_pool_goes_with_its_next_update(life: Life) -> None:
+    """Labels and counts are the program's; a fixed pool is not read."""
+    azure, address = Azure(life.bench.cloud), f"{path(life.name)}/agentPools/t4{V}"
+    body = azure.call("GET", address).body
+    body["properties"] |= {"nodeLabels": {"team": "a", "portal": "yes"}, "count": 3}
+    assert azure.call("PUT", address, body).status == 200
+    azure.wait(address, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
+    life.write(t4="a")
+    assert life.bench.changes() == {}
+
+    life.up(t4="b")
+    assert azure.call("GET", address).body["properties"]["nodeLabels"] == {"team": "b"}
+    assert life.live("t4") == 1
+
+
+def inline_pools_are_matched_by_name(life: Life) -> None:
+    """AKS did so until 2023: after a refresh, the first of the list was another pool."""
+    life.scale("gpu", 5)
+    cluster = Azure(life.bench.cloud).call("GET", f"{path(life.name)}{V}").body
+    cluster["properties"]["agentPoolProfiles"].sort(key=lambda profile: str(profile["name"]))
+    asked = {"method": "GET", "path": f"managedClusters/{life.name}$"}
+    life.faults.script(asked | {"status": 200, "body": cluster})
+
+    life.refresh()
+    assert life.bench.changes() == {}
+    life.up(tag="e")
+    life.faults.lift()
+
+    assert [life.live(pool) for pool in ("gpu", "system")] == [5, 4]
+
+
+def a_count_that_only_the_state_has_is_not_sent(life: Life) -> None:
     """AKS scaled while an update ran: the state's outputs were newer than its inputs."""
-    scale(strict, name, "gpu", 2)
-    deployment = json.loads(strict.pulumi("stack", "export"))
+    life.scale("gpu", 2)
+    deployment = json.loads(life.bench.pulumi("stack", "export"))
     [pool] = [
         each
         for each in deployment["deployment"]["resources"]
         if each["urn"].endswith("AgentPool::gpu")
     ]
     pool["outputs"]["count"] = 2
-    file = strict.folder / "state.json"
+    file = life.bench.folder / "state.json"
     file.write_text(json.dumps(deployment))
-    strict.pulumi("stack", "import", "--file", str(file))
+    life.bench.pulumi("stack", "import", "--file", str(file))
 
-    strict.write(program(name, gpu="b"))
-    strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
-    put = strict.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
-    assert (put["count"], put["nodeLabels"]) == (2, {"team": "b"})
-    assert strict.changes() == {}
+    life.up("--refresh", gpu="e")
+    put = life.sent("agentPools/gpu")
+    assert (put["count"], put["nodeLabels"]) == (2, {"team": "e"})
+    assert life.bench.changes() == {}
 
 
-def test_what_others_change_on_a_fixed_pool_goes_with_its_next_update(
-    strict: Bench, name: str
-) -> None:
-    """Labels and counts are the program's; a fixed pool is not read."""
-    azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/t4{V}"
-    body = azure.call("GET", address).body
-    body["properties"] |= {"nodeLabels": {"team": "a", "portal": "yes"}, "count": 3}
-    assert azure.call("PUT", address, body).status == 200
-    azure.wait(address, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
-    assert strict.changes() == {}
+def the_autoscaler_is_turned_off_at_the_live_count(life: Life) -> None:
+    """The pool's own count would have been sent: one node, where four are at work."""
+    life.scale("gpu", 4)
+    printed = life.refused(counts={"count": 1})
+    assert "set its count to 4 when you remove minCount and maxCount" in printed
 
-    strict.up(program(name, t4="b"))
-    assert azure.call("GET", address).body["properties"]["nodeLabels"] == {"team": "b"}
-    assert live_count(strict, name, "t4") == 1
+    life.up(counts={"count": 4})
+    assert life.live("gpu") == 4
+    # On again: the count of the program is that of a new pool.
+    life.up(counts=SCALED | {"count": 1})
+    assert life.live("gpu") == 4
+
+
+def an_update_does_not_create_a_deleted_pool(life: Life) -> None:
+    """A PUT would make it anew, with a count of long ago."""
+    azure, address = Azure(life.bench.cloud), f"{path(life.name)}/agentPools/gpu{V}"
+    azure.call("DELETE", address)
+    azure.wait(address, lambda reply: reply.status == 404)
+
+    assert "pulumi up --refresh" in life.refused(gpu="f")
+
+    life.up("--refresh")
+    assert life.live("gpu") == 1
+
+
+def a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(life: Life) -> None:
+    """The count of the old pool was sent, below the new minimum, when the old pool was gone."""
+    life.scale("gpu", 0)
+    more = {"vm_size": "Standard_NC4as_T4_v3", "count": 2, "min_count": 2, "max_count": 6}
+    life.up(counts=more)
+    assert life.live("gpu") == 2
+    assert life.bench.changes() == {}
+
+
+# By their worth: one that fails hides those after it.
+LOOKS = (
+    a_label_is_sent_with_the_live_count,
+    a_change_between_refreshes_keeps_the_live_count,
+    a_changed_tag_does_not_reset_a_pool,
+    an_unknown_live_count_stops_the_update_before_the_put,
+    the_autoscaler_is_turned_off_at_the_live_count,
+    an_update_does_not_create_a_deleted_pool,
+    a_pool_that_replaces_an_empty_one_starts_with_the_programs_count,
+    what_others_change_on_a_fixed_pool_goes_with_its_next_update,
+    an_offline_preview_after_a_refresh_shows_the_change_of_the_program,
+    inline_pools_are_matched_by_name,
+    a_count_that_only_the_state_has_is_not_sent,
+)
+
+
+def test_live_counts_stay_through_a_stacks_whole_life(life: Life) -> None:
+    for look in LOOKS:
+        look(life)
 
 
 @pytest.mark.nightly
-def test_a_changed_sdk_is_told_in_one_sentence_and_has_a_way_out(bench: Bench, name: str) -> None:
+def test_a_changed_sdk_is_told_in_one_sentence_and_has_a_way_out(bench: Bench) -> None:
     """It was taken for an Azure that does not answer, and an update would have said nothing."""
+    name = unique("sdk")
     changed = "import components.azure_reads as seam\nseam.rpc = object()\n"
     told = bench.up(changed + program(name), fails=True)
     assert "Pulumi's SDK has changed" in told
