@@ -1,5 +1,6 @@
 """Headers that come and go on what runs: nothing changes its provider, or is lost, for them."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tests.names import unique
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = """
-from components import AksCluster, AksClusterArgs, GpuNodePool, GpuNodePoolArgs, SystemPoolArgs
+from components import *
 from pulumi_azure_native import resources
 
 name = {name!r}
@@ -38,11 +39,7 @@ GpuNodePool(
         artifact_streaming={streaming},
     ),
 )
-"""
-# With what pools need whose GPUs AKS manages.
-MANAGED = """
-from components import ManagedGpuFeature, ManagedGpuFeatureArgs
-
+# What pools need whose GPUs AKS manages.
 ManagedGpuFeature("managed-gpu", ManagedGpuFeatureArgs())
 """
 ONE = {"EnableACRTeleport": "false"}
@@ -57,111 +54,98 @@ SPECIALIZED: dict[str, Any] = {
 }
 
 
-def program(
-    name: str,
-    *,
-    cluster: Headers = None,
-    pool: Headers = None,
-    stack: str = "device-plugin",
-    replace: bool = False,
-    streaming: bool | None = None,
-) -> str:
-    return PROGRAM.format(
-        name=name, cluster=cluster, pool=pool, stack=stack, replace=replace, streaming=streaming
-    )
+@dataclass(frozen=True)
+class Life:
+    """A cluster and a pool, by programs that differ in these."""
+
+    bench: Bench
+    name: str
+
+    def write(
+        self,
+        *,
+        cluster: Headers = None,
+        pool: Headers = None,
+        stack: str = "device-plugin",
+        replace: bool = False,
+        streaming: bool | None = None,
+    ) -> None:
+        told = {"stack": stack, "replace": replace, "streaming": streaming}
+        self.bench.write(PROGRAM.format(name=self.name, cluster=cluster, pool=pool, **told))
+
+    def update(self, **program: Any) -> dict[str, str]:
+        self.write(**program)
+        return self.bench.update()
+
+    def refused(self, **program: Any) -> str:
+        self.write(**program)
+        return self.bench.pulumi("preview", fails=True)
+
+    def type(self) -> str:
+        return str(self.bench.resources()["gpu"]["type"])
+
+    def sends_nothing(self, puts: int) -> None:
+        """An update is refused as its preview is, and nothing was sent since."""
+        self.bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+        assert len(self.bench.requests("PUT", self.name)) == puts
+        assert not self.bench.requests("DELETE", self.name)
 
 
-def refused(bench: Bench, text: str) -> str:
-    """What a preview and an update say that are refused before anything is sent."""
-    bench.write(text)
-    output = bench.pulumi("preview", fails=True)
-    bench.pulumi("up", "--yes", "--skip-preview", fails=True)
-    return output
-
-
-def test_headers_on_a_resource_of_azure_native_are_refused(bench: Bench) -> None:
+def test_what_azure_native_made_moves_to_aks_preview_by_replacements_alone(bench: Bench) -> None:
     """The first header deleted the pool, and that of the system pool the cluster with all pools."""
-    name = unique("native")
-    bench.up(program(name))
-    puts = len(bench.requests("PUT", name))
-
-    assert "set replaceOnHeaderChange: true" in refused(bench, program(name, pool=ONE))
-    assert "another cluster" in refused(bench, program(name, cluster=ONE))
-    output = refused(bench, program(name, **SPECIALIZED))
+    life = Life(bench, unique("native"))
+    life.update()
+    puts = len(bench.requests("PUT", life.name))
+    assert "another cluster" in life.refused(cluster=ONE)
+    output = life.refused(**SPECIALIZED)
     assert "remove gpuStack: specialized-image (or image: specialized), which sends" in output
-    assert len(bench.requests("PUT", name)) == puts
-    assert not bench.requests("DELETE", name)
+    assert (
+        f"az aks nodepool update --resource-group {life.name} --cluster-name {life.name} "
+        "--name gpu --enable-artifact-streaming" in life.refused(streaming=True)
+    )
+    assert "set replaceOnHeaderChange: true" in life.refused(pool=ONE)
+    life.sends_nothing(puts)
 
-    asked = program(name, pool=ONE, replace=True)
-    bench.write(asked)
-    assert bench.changes() == {"gpu": "replace"}
-    bench.up(asked)
-    assert bench.resources()["gpu"]["type"] == "aks-preview:containerservice:AgentPool"
+    # azure-native cannot say that AKS manages the GPUs: there and back is one replacement each.
+    assert life.update(stack="managed") == {"gpu": "replace"}
+    put = bench.requests("PUT", f"{life.name}/agentPools/gpu")[-1]
+    assert put["query"] == {"api-version": "2026-08-01"}
+    gpu_profile = put["body"]["properties"]["gpuProfile"]
+    assert gpu_profile == {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
+    assert life.type() == "aks-preview:containerservice:AgentPool"
+    assert bench.changes("--refresh") == {}
+    assert life.update(stack="managed", streaming=True) == {"gpu": "update"}
+    assert life.update() == {"gpu": "replace"}
+    assert life.type() == "azure-native:containerservice:AgentPool"
+    assert bench.changes("--refresh") == {}
+
+    assert life.update(pool=ONE, replace=True) == {"gpu": "replace"}
+    assert life.type() == "aks-preview:containerservice:AgentPool"
     assert bench.changes() == {}
+    life.update(pool={}, replace=True, streaming=True)
+    assert "set artifactStreaming: false to keep it" in life.refused()
 
 
 def test_headers_of_a_resource_of_aks_preview_can_change(bench: Bench) -> None:
     """Dropping the last header, when its feature was there for all, deleted pool and cluster."""
-    name = unique("preview")
-    bench.up(program(name, cluster=ONE, pool=ONE))
+    life = Life(bench, unique("preview"))
+    life.update(cluster=ONE, pool=ONE)
     for headers in (OTHER, {}):
-        bench.write(program(name, cluster=headers, pool=headers))
-        assert bench.changes() == {"cluster": "update", "gpu": "update"}
-        bench.up(program(name, cluster=headers, pool=headers))
+        changed = life.update(cluster=headers, pool=headers)
+        assert changed == {"cluster": "update", "gpu": "update"}
         assert bench.changes() == {}
-    puts = len(bench.requests("PUT", name))
+    puts = len(bench.requests("PUT", life.name))
 
-    output = refused(bench, program(name, cluster={}))
-    assert "set customHeaders: {} to keep it without headers; or set replace" in output
-    output = refused(bench, program(name, pool={}))
+    output = life.refused(pool={})
     assert "set customHeaders: {} to keep it without headers." in output
-    output = refused(bench, program(name, cluster={}, **SPECIALIZED))
+    output = life.refused(cluster={}, **SPECIALIZED)
     assert "gpu does not use the specialized image" in output
-    output = refused(bench, program(name, cluster={"UseGPUDedicatedVHD": "true"}, pool={}))
+    output = life.refused(cluster={"UseGPUDedicatedVHD": "true"}, pool={})
     assert "cluster does not use the specialized image" in output
-    assert len(bench.requests("PUT", name)) == puts
-    assert not bench.requests("DELETE", name)
+    output = life.refused(cluster={})
+    assert "set customHeaders: {} to keep it without headers; or set replace" in output
+    life.sends_nothing(puts)
 
-    asked = program(name, cluster={}, replace=True)
-    bench.write(asked)
-    assert bench.changes() == {"gpu": "replace"}
-    bench.up(asked)
-    assert bench.resources()["gpu"]["type"] == "azure-native:containerservice:AgentPool"
+    assert life.update(cluster={}, replace=True) == {"gpu": "replace"}
+    assert life.type() == "azure-native:containerservice:AgentPool"
     assert bench.changes() == {}
-
-
-def test_a_change_to_managed_gpus_and_back_is_one_replacement_each(bench: Bench) -> None:
-    """azure-native cannot say it: the pool changes its provider, but only where it is replaced."""
-    name = unique("managed")
-    plain, managed = (
-        program(name, stack=stack) + MANAGED for stack in ("device-plugin", "managed")
-    )
-    bench.up(plain)
-    output = refused(bench, program(name, streaming=True) + MANAGED)
-    assert (
-        f"az aks nodepool update --resource-group {name} --cluster-name {name} --name gpu "
-        "--enable-artifact-streaming" in output
-    )
-
-    bench.write(managed)
-    assert bench.changes() == {"gpu": "replace"}
-    bench.up(managed)
-    put = bench.requests("PUT", f"{name}/agentPools/gpu")[-1]
-    assert put["query"] == {"api-version": "2026-08-01"}
-    gpu_profile = put["body"]["properties"]["gpuProfile"]
-    assert gpu_profile == {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
-    assert bench.resources()["gpu"]["type"] == "aks-preview:containerservice:AgentPool"
-    assert bench.changes("--refresh") == {}
-
-    streaming = program(name, stack="managed", streaming=True) + MANAGED
-    bench.write(streaming)
-    assert bench.changes() == {"gpu": "update"}
-    bench.up(streaming)
-    bench.write(plain)
-    assert bench.changes() == {"gpu": "replace"}
-    bench.up(plain)
-    assert bench.resources()["gpu"]["type"] == "azure-native:containerservice:AgentPool"
-    assert bench.changes("--refresh") == {}
-
-    bench.up(program(name, streaming=True, replace=True, pool={}) + MANAGED)
-    assert "set artifactStreaming: false to keep it" in refused(bench, plain)
