@@ -8,7 +8,7 @@ from tests.azure_pools import V, path
 from tests.bench import Bench
 from tests.names import unique
 from tests.rehearsal.conftest import Azure
-from tests.test_stacks_on_engine import POOL, stack, up
+from tests.test_stacks_on_engine import POOL, stack
 
 Json = dict[str, Any]
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -29,12 +29,13 @@ def test_any_property_is_sent_and_compared(bench: Bench) -> None:
     """A company with the Key Vault add-on had to fork the program."""
     name = unique("any")
 
-    def config(cluster: Json, pool: Json) -> Json:
+    def write(cluster: Json) -> None:
         own = {"name": name, "protect": False, "extra": cluster}
-        return stack(name, {**POOL, "extra": pool}, cluster=own)
+        kubelet = {"kubeletConfig": {"cpuManagerPolicy": "static"}}
+        bench.write_stack(stack(name, {**POOL, "extra": kubelet}, cluster=own))
 
-    kubelet = {"kubeletConfig": {"cpuManagerPolicy": "static"}}
-    up(bench, config(BOTH, kubelet))
+    write(BOTH)
+    bench.update()
     azure = Azure(bench.cloud)
     live = azure.call("GET", f"{path(name)}{V}").body["properties"]
     for key in BOTH:
@@ -47,17 +48,17 @@ def test_any_property_is_sent_and_compared(bench: Bench) -> None:
     assert bench.changes() == {}
 
     changed = {**BOTH, "autoScalerProfile": {"scan-interval": "30s"}}
-    assert up(bench, config(changed, kubelet)).keys() == {"cluster"}
+    write(changed)
+    assert bench.update().keys() == {"cluster"}
     live = azure.call("GET", f"{path(name)}{V}").body["properties"]
     assert live["autoScalerProfile"]["scan-interval"] == "30s"
 
     without = {key: value for key, value in changed.items() if key != "addonProfiles"}
-    bench.write_stack(config(without, kubelet))
+    write(without)
     printed = bench.pulumi("up", "--yes", "--skip-preview")
     assert "AKS keeps the current addonProfiles.azurepolicy.enabled" in printed
     live = azure.call("GET", f"{path(name)}{V}").body["properties"]
     assert live["addonProfiles"]["azurepolicy"]["enabled"]
-    bench.pulumi("destroy", "--yes", "--skip-preview")
 
 
 PROGRAM = """
