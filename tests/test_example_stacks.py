@@ -44,6 +44,8 @@ EXAMPLES = [
     Example(stack="rotate", offers={"gpu": (GPU, 1)}),
     Example(stack="shared", offers={"shared": (GPU, 4), "renamed": (f"{GPU}.shared", 8)}),
 ]
+# One for each way in which a GPU comes to pods.
+IN_THE_GATE = {"device-plugin", "mig", "operator"}
 
 
 def test_every_stack_file_is_rehearsed() -> None:
@@ -55,7 +57,15 @@ def test_every_stack_file_is_rehearsed() -> None:
 
 @pytest.mark.engine
 @pytest.mark.long
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stack))
+@pytest.mark.parametrize(
+    "example",
+    [
+        pytest.param(
+            one, id=one.stack, marks=[] if one.stack in IN_THE_GATE else pytest.mark.nightly
+        )
+        for one in EXAMPLES
+    ],
+)
 def test_an_example_is_rehearsed_and_runs_as_many_gpu_pods_as_it_promises(
     engine: Engine, checkout: Checkout, example: Example
 ) -> None:

@@ -59,6 +59,7 @@ def fifty(folder: Path) -> list[Path]:
     return files
 
 
+@pytest.mark.nightly
 def test_fifty_stacks_of_twenty_pools_are_audited_together(engine: Engine, tmp_path: Path) -> None:
     files = fifty(tmp_path)
     auditor = Auditor(pulumi_in(engine, tmp_path), PACK, tmp_path, lambda _: None)

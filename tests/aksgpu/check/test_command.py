@@ -59,7 +59,9 @@ def started_job(site: Site) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)]
+)
 def test_an_interrupted_check_deletes_its_job(site: Site, start: Start, number: int) -> None:
     use_the_gpu(site)
     command = start("--kubeconfig", site.kubeconfig, "--job", "--json")

@@ -87,6 +87,7 @@ def changes(checkout: Checkout, *pools: dict[str, Any]) -> None:
     assert checkout.writes() == before
 
 
+@pytest.mark.nightly
 def test_pools_are_removed_and_rotated(checkout: Checkout) -> None:
     """A refresh lists pools in the cluster's inputs too, where a removed one was expected."""
     other = SIZE | {"name": "other"}
@@ -104,6 +105,7 @@ def commands_to_enter() -> list[str]:
     return [*shell.commands_to_enter(stage, "test", os.environ)]
 
 
+@pytest.mark.nightly
 def test_a_stack_in_a_group_of_others_is_rehearsed(checkout: Checkout) -> None:
     """Where identities are for a group, it is made before: no such stack could be rehearsed."""
     theirs = {"resourceGroup": {"name": "theirs", "existing": True}}

@@ -14,7 +14,7 @@ from tests.faults import Faults
 from tests.processes import descendants, is_running
 from tests.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 BEGINS_AGAIN = "An earlier update was killed: the rehearsal begins again"
 

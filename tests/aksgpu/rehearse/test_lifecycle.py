@@ -146,7 +146,13 @@ def test_a_dead_control_plane_is_reported_and_restarted(
     assert started == [running.home] * 3
 
 
-@pytest.mark.parametrize("wrong", ["server", "engine", "state", "home"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "engine",
+        *(pytest.param(one, marks=pytest.mark.nightly) for one in ("server", "state", "home")),
+    ],
+)
 def test_a_failed_destroy_does_not_prevent_the_removal_of_a_rehearsal(
     root: Path, running: Cloud, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:

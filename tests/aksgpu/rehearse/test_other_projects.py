@@ -5,7 +5,7 @@ import pytest
 from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.bench import ROOT
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROJECT = f"""
 name: other

@@ -8,7 +8,7 @@ import pytest
 from tests.bench import AKSGPU, ROOT
 from tests.waiting import PATIENCE
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROGRAM = """
 import base64

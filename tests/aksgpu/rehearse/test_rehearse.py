@@ -76,7 +76,7 @@ def test_a_rehearsal_starts_from_nothing_and_leaves_nothing(newcomer: Newcomer) 
     assert "no rehearsal" in newcomer.run("rehearse-down")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_stopped_rehearsal_restarts_and_is_removed_completely(newcomer: Newcomer) -> None:
     """A second copy of a resource, which import had protected, kept all of it for ever."""
     first = newcomer.start_cloud(0.05)

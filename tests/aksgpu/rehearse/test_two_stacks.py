@@ -11,7 +11,7 @@ from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.processes import command_lines
 from tests.waiting import PATIENCE
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 STACKS = ("dev", "prod")
 LISTENS = "0A"

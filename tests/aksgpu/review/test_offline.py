@@ -303,7 +303,9 @@ def under_way(tmp_path: Path) -> Iterator[cloud.Cloud]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)]
+)
 def test_an_interrupted_review_reports_and_leaves_nothing(
     tmp_path: Path, pull_request: Path, under_way: cloud.Cloud, number: signal.Signals
 ) -> None:
