@@ -2,10 +2,18 @@
 
     python -m tests.mutants [WORDS]
 
-tries the mutants that have all the words in their row; without words, every mutant.
+tries the mutants that have all the words in their row; without words, every mutant. The tests are
+those of the gate.
+
+    python -m tests.mutants --random ROOM [--count N] [--seed S] [--killers]
+
+puts random faults into a folder of the product instead; with --killers it tells which functions of
+tests alone kill one, and which kill none.
 """
 
+import argparse
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -16,13 +24,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
+from tests.mutants import at_random
 from tests.mutants.table import ROOT, Mutant, mutants
 
+_PYTEST = [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", "-m", "not nightly"]
 # pytest's exit code where tests have failed.
 _FAILED = 1
 
 
-def main(words: Sequence[str]) -> int:
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--random", metavar="ROOM")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=random.randrange(1000))  # noqa: S311
+    parser.add_argument("--killers", action="store_true")
+    given = parser.parse_args()
+    if given.random:
+        room = given.random.strip("/")
+        return at_random.main(room, given.count, given.seed, with_killers=given.killers)
+    return _table(given.words)
+
+
+def _table(words: Sequence[str]) -> int:
     chosen = [mutant for mutant in mutants() if all(word in str(mutant) for word in words)]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copies = [_copy(Path(folder) / str(number)) for number in range(os.cpu_count() or 1)]
@@ -86,7 +110,7 @@ def _pytest(copy: Path, *arguments: str) -> tuple[int, str]:
     """Runs pytest on a copy; its exit code, and what it printed."""
     rooms = os.pathsep.join(str(copy / room) for room in (".", "plugins", "tools"))
     ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", *arguments],
+        [*_PYTEST, *arguments],
         cwd=copy,
         # The copy comes before the checkout that is installed.
         env={**os.environ, "PYTHONPATH": rooms, "PYTHONDONTWRITEBYTECODE": "1"},
@@ -104,4 +128,4 @@ def _show(*lines: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
