@@ -121,9 +121,9 @@ class Bench:
         """What a preview would do, by the names of the resources; nothing that stays the same."""
         return _changes(json.loads(self.pulumi("preview", "--json", *preview))["steps"])
 
-    def update(self) -> dict[str, str]:
+    def update(self, *up: str) -> dict[str, str]:
         """Brings the stack up without a preview; what that did, as `changes` tells it."""
-        events = self.pulumi("up", "--yes", "--skip-preview", "--json").splitlines()
+        events = self.pulumi("up", "--yes", "--skip-preview", "--json", *up).splitlines()
         told = (json.loads(event).get("resourcePreEvent") for event in events)
         return _changes(step["metadata"] for step in told if step)
 

@@ -77,12 +77,12 @@ def test_a_stack_keeps_its_pools_through_scaling_upgrades_and_refreshes(
 
     def up(version: str, team: str) -> dict[str, str]:
         write(bench, name, version, team)
-        changes = bench.changes()
-        bench.pulumi("up", "--yes", "--skip-preview")
-        assert bench.changes() == {}
-        return changes
+        planned = bench.changes()
+        assert bench.update() == planned
+        return planned
 
     up("1.34", "a")
+    assert bench.changes() == {}
     scale(bench, name, "gpu", 3)
     for _ in range(2):
         bench.pulumi("refresh", "--yes", "--skip-preview")

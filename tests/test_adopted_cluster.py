@@ -13,7 +13,7 @@ from tests.bench import ROOT, Bench
 from tests.names import unique
 from tests.test_stacks_on_engine import POOL, stack, up
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PAGE = (ROOT / "docs" / "adopt.md").read_text()
 

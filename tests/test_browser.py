@@ -20,6 +20,7 @@ def test_a_missing_browser_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert browser.missing() == ""
 
 
+@pytest.mark.nightly
 def test_without_a_browser_its_tests_fail(tmp_path: Path) -> None:
     """A skipped test looks like one that has passed."""
     ended = subprocess.run(

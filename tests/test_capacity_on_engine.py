@@ -32,10 +32,8 @@ def test_pools_stay_when_they_come_to_a_capacity_and_go(whole_bench: Bench) -> N
 
     def up(**more: Any) -> dict[str, str]:
         whole_bench.write_stack(stack | more)
-        changes = whole_bench.changes()
-        whole_bench.pulumi("up", "--yes", "--skip-preview")
-        assert whole_bench.changes() == {}
-        return {name: change for name, change in changes.items() if name in WATCHED}
+        done = whole_bench.update()
+        return {name: change for name, change in done.items() if name in WATCHED}
 
     up(gpuPools=[SPOT, REGULAR])
     assert up(gpuCapacity=[ladder("training", SPOT, REGULAR)]) == {
@@ -43,6 +41,7 @@ def test_pools_stay_when_they_come_to_a_capacity_and_go(whole_bench: Bench) -> N
         "regular": "update",
         "autoscaler-priorities": "create",
     }
+    assert whole_bench.changes() == {}
     placed = whole_bench.resources()["regular"]["inputs"]
     assert placed["nodeLabels"] == {"aks-gpu/capacity": "training"}
     whole_bench.write_stack(stack | {"gpuCapacity": [ladder("training", SPOT)]})

@@ -47,7 +47,7 @@ def test_aksgpu_has_the_commands_and_options_of_the_pages() -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.long
+@pytest.mark.nightly
 def test_pulumi_has_the_commands_and_options_of_the_pages(engine: Engine) -> None:
     wanted_options: dict[str, set[str]] = {}
     for _, command in commands("pulumi"):

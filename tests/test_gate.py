@@ -6,12 +6,14 @@ import subprocess
 import sys
 import time
 import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from tests import gate
 from tests.bench import ROOT
+from tests.lines import git
 
 MAKEFILE = f"""
 lint article:
@@ -198,11 +200,11 @@ def test_what_begins_too_late_is_left_and_named(tmp_path: Path) -> None:
 
 def test_the_table_of_rooms_names_what_is_there() -> None:
     rooms = tomllib.loads((ROOT / "tests" / "nightly.toml").read_text())["room"]
-    tracked = gate.git("ls-files")
+    tracked = git("ls-files")
     nights = gate.files_with("nightly")
     for room in rooms:
         for pattern in room["touched"]:
-            assert any(gate.fnmatch(name, pattern) for name in tracked), pattern
+            assert any(fnmatch(name, pattern) for name in tracked), pattern
         for name in room["tests"]:
             assert any(night.startswith(name) for night in nights), name
     named = [name for room in rooms for name in room["tests"]]

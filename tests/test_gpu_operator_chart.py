@@ -19,7 +19,7 @@ from aks_catalogue.scheduling import Taint, untolerated
 from machine_setup import ensure_helm
 from rehearsal.offline_plug_ins import kubernetes
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 Json = dict[str, Any]
 OWN = Path(kubernetes.__file__).with_name("charts") / gpu_operator.CHART

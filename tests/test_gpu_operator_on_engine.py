@@ -11,7 +11,7 @@ from tests.cluster_bench import ClusterBench
 from tests.test_gpu_operator_chart import OWN
 from tests.waiting import until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 STACK: dict[str, Any] = {

@@ -7,7 +7,7 @@ import pytest
 from tests.bench import ROOT, Bench
 from tests.names import unique
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PAGE = (ROOT / "docs" / "from-inline-pools.md").read_text()
 CLUSTER = """
@@ -50,14 +50,10 @@ def test_an_inline_pool_becomes_a_standalone_resource(bench: Bench) -> None:
     pool, *_ = block("GpuNodePool(").split("\n\n")
     after = CLUSTER.format(name=name, pools="[SYSTEM]") + pool
     bench.write(after)
-    changes = bench.changes()
-    bench.up(after)
-    bench.pulumi("refresh", "--yes", "--skip-preview")
-    refreshed = bench.changes()
-    bench.up(after)
 
-    assert changes == {"cluster": "update", "training": "update"}
-    assert refreshed == {"cluster": "update"}
+    assert bench.update() == {"cluster": "update", "training": "update"}
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert bench.update() == {"cluster": "update"}
     assert not bench.requests("DELETE")
     made = [request for request in bench.requests("PUT") if request["path"].endswith("/training")]
     assert len(made) == 1, "the taint, and no other request"

@@ -9,7 +9,7 @@ from rehearsal import cloud
 from tests.bench import Bench
 from tests.names import unique
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROGRAM = """
 import pulumi_azure_native as azure

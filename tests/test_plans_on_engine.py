@@ -13,7 +13,7 @@ from tests.cluster_bench import ClusterBench
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "count": 0, "minCount": 0, "maxCount": 2}
 

@@ -21,13 +21,11 @@ def stack(name: str, pool: dict[str, Any], **cluster: Any) -> dict[str, Any]:
     }
 
 
-def test_protected_resources_are_kept_until_the_stack_file_unprotects_them(
-    whole_bench: Bench,
-) -> None:
+def test_protected_resources_are_kept_until_the_stack_file_unprotects_them(bench: Bench) -> None:
     """An edit of the pods' range, or of a pool's size, planned a deletion nobody had asked for."""
     name = unique("protected")
-    whole_bench.write_stack(stack(name, POOL))
-    whole_bench.pulumi("up", "--yes", "--skip-preview")
+    bench.write_stack(stack(name, POOL))
+    bench.pulumi("up", "--yes", "--skip-preview")
 
     ours = stack(name, POOL)
     refused: list[dict[str, Any]] = [
@@ -40,15 +38,14 @@ def test_protected_resources_are_kept_until_the_stack_file_unprotects_them(
         ours | {"gpuPools": []},
     ]
     for config in refused:
-        whole_bench.write_stack(config)
-        assert "protect" in whole_bench.pulumi("preview", fails=True)
-    whole_bench.pulumi("up", "--yes", "--skip-preview", fails=True)
-    whole_bench.write_stack(ours)
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview", fails=True)
-    assert not whole_bench.requests("DELETE", "managedClusters")
+        bench.write_stack(config)
+        assert "protect" in bench.pulumi("preview", fails=True)
+    bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    bench.write_stack(ours)
+    bench.pulumi("destroy", "--yes", "--skip-preview", fails=True)
+    assert not bench.requests("DELETE", "managedClusters")
 
-    whole_bench.write_stack(stack(name, {**POOL, "protect": False}, protect=False))
-    assert whole_bench.changes() == {}
-    whole_bench.pulumi("up", "--yes", "--skip-preview")
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert whole_bench.resources() == {}
+    bench.write_stack(stack(name, {**POOL, "protect": False}, protect=False))
+    assert bench.update() == {}
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert bench.resources() == {}

@@ -68,7 +68,7 @@ def registration(running: Cloud, namespace: str, action: str) -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_commands_take_an_empty_subscription_to_a_running_stack(
     engine: Engine, subscription: Cloud, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ from tests.bench import ROOT
 from tests.readme_commands import clone
 from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 VERSION = versions(ROOT)["pyproject.toml"]
 # Loads a plug-in as the engine starts it. No `site`, so that the checkout, which is installed here,

@@ -71,8 +71,7 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
     up(SCALED)
     # Nothing replaces the pool yet: it keeps its name and gets the labels.
     write(bench, name, ROTATING, gpuStack="none")
-    assert bench.changes() == {"gpu": "update"}
-    up(ROTATING)
+    assert bench.update() == {"gpu": "update"}
     assert sent(bench) == ["PUT gpu", "PUT gpu"]
     azure_pools.scale(bench, name, "gpu", 3)
     larger = {**ROTATING, "vmSize": LARGER}
@@ -111,6 +110,7 @@ def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
     assert bench.changes() == {}
 
 
+@pytest.mark.nightly
 def test_the_next_update_goes_on_after_the_engine_was_killed_before_the_old_pool_went(
     bench: Bench, faults: Faults
 ) -> None:
@@ -189,6 +189,7 @@ def workers(pool: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.nightly
 def test_deployments_never_fall_below_their_budgets(
     engine: Engine, todays_cloud: Cloud, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from machine_setup.progress import to_stderr
 from tests.article.azure_cli import ensure_azure_cli
 from tests.bench import ROOT
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.nightly
 
 SCRIPT = ROOT / ".ci" / "set-up-azure"
 NAMES = {"REPOSITORY": "o/r", "STATE_ACCOUNT": "ourstate", "VAULT": "ourkeys"}

@@ -18,7 +18,7 @@ from tests.github import github
 from tests.names import unique
 from tests.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 TEMPLATES = sorted(path.name for path in (ROOT / "templates").iterdir())
 

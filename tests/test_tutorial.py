@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.engine
-@pytest.mark.long
+@pytest.mark.nightly
 def test_the_commands_of_the_tutorial_work(folder: Path) -> None:
     script = "\n".join(line for block in blocks(PAGE) for line in block.lines)
     if not shutil.which("jq"):

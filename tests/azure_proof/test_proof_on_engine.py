@@ -23,7 +23,7 @@ from tests.processes import command_lines, is_running
 from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 GROUPS = "?api-version=2025-04-01"
 QUOTA = {"name": "Standard NCASv3_T4 Family", "location": "eastus2", "limit": 12}

@@ -12,7 +12,7 @@ from tests.examples.typed import Typed
 from tests.readme_commands import commands
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from machine_setup.from_source.programs import WORKFLOWS
 from machine_setup.versions import ACTIONLINT
 from tests.bench import ROOT
@@ -39,6 +41,7 @@ def test_go_mod_names_the_version() -> None:
 
 
 @NEEDS_GO
+@pytest.mark.nightly
 def test_finds_mistakes_in_a_workflow_and_its_scripts(tmp_path: Path) -> None:
     workflow = tmp_path / "broken.yml"
     workflow.write_text(BROKEN)

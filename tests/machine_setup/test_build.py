@@ -18,7 +18,7 @@ from machine_setup.from_source.build import ModuleFile, Target, build
 from tests.go import NEEDS_GO
 from tests.waiting import PATIENCE, until
 
-pytestmark = [NEEDS_GO, pytest.mark.long]
+pytestmark = [NEEDS_GO, pytest.mark.nightly]
 
 # Stands for `go`: notes each build, with its process id and how many compiled packages it finds.
 # A build waits for as long as it is held.

@@ -68,6 +68,7 @@ def test_go_mod_names_the_version_that_the_build_claims_to_be() -> None:
         assert versions == [PULUMI], module
 
 
+@pytest.mark.nightly
 def test_pulumi_and_language_host_are_built_into_one_folder(
     source: Path, built: list[str], messages: list[str], tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_pulumi_and_language_host_are_built_into_one_folder(
     assert not (cache / "unfinished").exists()
 
 
+@pytest.mark.nightly
 def test_changed_language_host_is_built_again_and_pulumi_is_not(
     source: Path, built: list[str], messages: list[str], tmp_path: Path
 ) -> None:
@@ -104,6 +106,7 @@ def test_changed_language_host_is_built_again_and_pulumi_is_not(
     assert again not in before
 
 
+@pytest.mark.nightly
 def test_changed_modules_build_both_again(
     source: Path, built: list[str], messages: list[str], tmp_path: Path
 ) -> None:
@@ -115,6 +118,7 @@ def test_changed_modules_build_both_again(
     assert len(set(built)) == len(built) == 4
 
 
+@pytest.mark.nightly
 def test_a_machine_without_go_gets_it_from_the_registry_of_packages(
     folder: Path, tmp_path: Path, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

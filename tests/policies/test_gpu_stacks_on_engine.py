@@ -16,7 +16,7 @@ from tests.names import unique
 from tests.policies.test_pack_on_engine import found
 from tests.waiting import until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROGRAM = """
 import pulumi

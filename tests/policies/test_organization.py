@@ -50,7 +50,7 @@ def test_what_is_no_json_is_refused() -> None:
 
 
 @pytest.mark.engine
-@pytest.mark.long
+@pytest.mark.nightly
 def test_each_stack_inherits_it_and_the_preview_tells_what_a_stack_softens(
     bench: Bench, tmp_path: Path
 ) -> None:

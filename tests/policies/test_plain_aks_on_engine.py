@@ -9,7 +9,7 @@ from aksgpu.policy_pack import assemble
 from tests.bench import Bench
 from tests.examples.typed import Typed
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 # Level, rule, and the resource that it finds fault with.
 EXPECTED = [

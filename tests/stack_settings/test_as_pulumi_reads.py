@@ -150,7 +150,7 @@ def test_what_is_written_is_read_back(text: str) -> None:
     assert parse(to_yaml(content), "x").content == content
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_what_people_write_means_the_same_to_pulumi(engine: Engine, tmp_path: Path) -> None:
     pulumi = _Pulumi(engine, tmp_path)
     scalars = [f"config:\n  a: {text}\n  b: [{text}]\n" for text in SCALARS if text[-1:] != "c"]
