@@ -57,7 +57,7 @@ def git(*arguments: str) -> list[str]:
 def table() -> list[str]:
     """The rooms with their lines, what they should have at most, and the lines of their tables."""
     lines, sums = counted(), Counter[int]()
-    shown = [("room", "product", "at most", "tables", "tests", "at most")]
+    shown: list[tuple[str, ...]] = [("room", "product", "at most", "tables", "tests", "at most")]
     for room in rooms():
         name = room["room"]
         row = [
