@@ -33,6 +33,9 @@ OTHERS = {
 }
 # Tests that ask it, and for what: all others are given their days.
 TESTS = {
+    "tests/conftest.py": "the gate ends a run at a moment",
+    "tests/gate.py": "the gate ends a run at a moment, and notes the day of a flake",
+    "tests/test_gate.py": "a moment that is over",
     "tests/aks_preview/test_signing_in.py": "a certificate is true from now on",
     "tests/aks_catalogue/test_today.py": "the day itself",
     "tests/rehearsal/arm/test_errors.py": "when a token ends",
@@ -41,6 +44,8 @@ TESTS = {
 }
 # Tests that sleep, or go by how long something took: all others wait for what happens.
 WAITING = {
+    "tests/gate.py": "how long its parts take",
+    "tests/mutants/at_random.py": "how long a mutant may take",
     "tests/aksgpu/audit/test_audit_on_engine.py": "how long an audit of fifty stacks takes",
     "tests/rehearsal/arm/test_faults.py": "an answer that is to come late does not come before",
     "tests/article/commands.py": "how long a command took, and how to wait",
