@@ -16,6 +16,7 @@ from tests.bench import ROOT
 from tests.lines import git
 
 MAKEFILE = f"""
+LIVES := long
 lint article:
 \t@echo made $@; test "$@" != "$$BROKEN"
 test:
@@ -123,6 +124,28 @@ def test_every_part_runs_and_a_sixth_of_the_night_decides_nothing(small: Small) 
     told = "failed in the night's lives, which decides nothing: "
     found = {line.removeprefix(told) for line in said.splitlines() if line.startswith(told)}
     assert found == {f"{night}::test_at_night" for night in sixth}
+
+
+def test_all_parts_run_after_a_failure_and_what_fails_again_fails_the_gate(small: Small) -> None:
+    """It ended at the first part that failed, and the others were seen an hour later.
+
+    One test of 780 that failed now and then refused a whole change, three times in one wave.
+    """
+    small.writes("tests/test_bad.py", "def test_bad(): assert False\n")
+    small.writes("tests/test_flaky.py", FLAKY)
+    small.writes("tests/test_other.py", LIFE.replace("pass", "assert False"))
+    code, said = small.runs("--whole", broken="article")
+    assert code == 1
+    told = [line for line in said.splitlines() if line.startswith(("failed: ", "flaky: ", "The "))]
+    assert told[:-1] == [
+        "flaky: tests/test_flaky.py::test_now_and_then",
+        "failed: make article",
+        "failed: tests/test_bad.py::test_bad",
+        "failed: tests/test_other.py::test_lives",
+    ]
+    assert "The gate has FAILED" in told[-1]
+    kept = (small.folder / "build" / "flaky.txt").read_text()
+    assert kept.endswith(" tests/test_flaky.py::test_now_and_then\n")
 
 
 def test_many_failures_are_no_flakes_and_a_part_can_fail_without_a_test(small: Small) -> None:
