@@ -41,7 +41,7 @@ OF_THE_GATE = "long and not nightly"
 # Minutes after which no more of the night's lives begin: those of touched rooms, and the sixth.
 ROOMS_UNTIL, SIXTH_UNTIL = 22, 25
 # Processor seconds of the gate's lives. Whoever adds one takes one out, or makes one cheaper.
-BUDGET = 1100
+BUDGET = 900
 # More than that are no flakes.
 MOST_AGAIN = 20
 
