@@ -25,6 +25,7 @@ from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.checkout import Checkout
 from tests.faults import Faults
+from tests.gate import UNTIL
 
 # Where the tests run in the background of a shell, interrupts are ignored, by what they start too;
 # and some of it is to be interrupted.
@@ -165,7 +166,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 
 
 # The gate ends a run at a moment, in seconds since 1970.
-_UNTIL = float(os.environ.get("AKS_GPU_TESTS_UNTIL", "inf"))
+_UNTIL = float(os.environ.get(UNTIL, "inf"))
 _NOT_REACHED = "the time of this run was over"
 
 

@@ -148,6 +148,25 @@ def test_all_parts_run_after_a_failure_and_what_fails_again_fails_the_gate(small
     assert kept.endswith(" tests/test_flaky.py::test_now_and_then\n")
 
 
+def test_a_life_is_found_wherever_its_marker_stands(small: Small) -> None:
+    """Files were searched for the marker's text, and 81 cases of the gate silently never ran."""
+    small.writes("tests/marked.py", "import pytest\nMARKS = [pytest.mark.long]\n")
+    marked = "from tests.marked import MARKS\npytestmark = MARKS\ndef test_b(): assert False\n"
+    small.writes("tests/test_marked.py", marked)
+    code, said = small.runs("--share", "0/1")
+    assert code == 1, said
+    assert "failed: tests/test_marked.py::test_b" in said
+
+
+def test_a_file_that_could_not_be_imported_once_is_no_flake(small: Small) -> None:
+    """It interrupts its part: that it passes alone says nothing of the tests that did not run."""
+    lines = FLAKY.replace("def test_now_and_then():", "if True:")
+    small.writes("tests/test_import.py", f"{lines}\ndef test_c(): pass\n")
+    code, said = small.runs()
+    assert code == 1, said
+    assert "failed: make test\n" in said
+
+
 def test_many_failures_are_no_flakes_and_a_part_can_fail_without_a_test(small: Small) -> None:
     many = "import pytest\n@pytest.mark.parametrize('x', range(21))\n" + FLAKY.replace(
         "()", "(x)", 1
@@ -183,8 +202,7 @@ def test_shares_are_all_files_once() -> None:
     assert all(shares)
 
 
-def test_what_begins_too_late_is_left_and_named(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "tests" / "test_links.py", tmp_path)
+def test_what_begins_too_late_is_left_and_named() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_links.py"],
         cwd=ROOT,
