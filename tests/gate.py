@@ -240,7 +240,10 @@ def sixth(gate: Gate, done: Sequence[str]) -> None:
     """Runs a sixth of the night's other lives, chosen by the commit; tells how they end."""
     others = [name for name in files_with("nightly") if name not in done]
     names = share(others, int(git("rev-parse", "HEAD")[0], 16), 6)
-    if not names or gate.minutes() >= SIXTH_UNTIL:
+    if not names:
+        say("The touched rooms leave no lives of the night for a sixth.")
+        return
+    if gate.minutes() >= SIXTH_UNTIL:
         say("There was no time for a sixth of the night's other lives.")
         return
     before = failed()
