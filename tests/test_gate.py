@@ -15,6 +15,9 @@ from tests import gate
 from tests.bench import ROOT
 from tests.lines import git
 
+# Each starts pytest some ten times over, which the short tests have no time for.
+starts_pytest = pytest.mark.nightly
+
 MAKEFILE = f"""
 LIVES := long
 lint article:
@@ -103,6 +106,7 @@ def small(tmp_path: Path) -> Small:
     return Small(tmp_path)
 
 
+@starts_pytest
 def test_every_part_runs_and_a_sixth_of_the_night_decides_nothing(small: Small) -> None:
     nights = [f"tests/test_night_{number}.py" for number in range(12)]
     for night in nights:
@@ -126,6 +130,7 @@ def test_every_part_runs_and_a_sixth_of_the_night_decides_nothing(small: Small) 
     assert found == {f"{night}::test_at_night" for night in sixth}
 
 
+@starts_pytest
 def test_all_parts_run_after_a_failure_and_what_fails_again_fails_the_gate(small: Small) -> None:
     """It ended at the first part that failed, and the others were seen an hour later.
 
@@ -148,6 +153,7 @@ def test_all_parts_run_after_a_failure_and_what_fails_again_fails_the_gate(small
     assert kept.endswith(" tests/test_flaky.py::test_now_and_then\n")
 
 
+@starts_pytest
 def test_a_life_is_found_wherever_its_marker_stands(small: Small) -> None:
     """Files were searched for the marker's text, and 81 cases of the gate silently never ran."""
     small.writes("tests/marked.py", "import pytest\nMARKS = [pytest.mark.long]\n")
@@ -158,6 +164,7 @@ def test_a_life_is_found_wherever_its_marker_stands(small: Small) -> None:
     assert "failed: tests/test_marked.py::test_b" in said
 
 
+@starts_pytest
 def test_a_file_that_could_not_be_imported_once_is_no_flake(small: Small) -> None:
     """It interrupts its part: that it passes alone says nothing of the tests that did not run."""
     lines = FLAKY.replace("def test_now_and_then():", "if True:")
@@ -167,6 +174,7 @@ def test_a_file_that_could_not_be_imported_once_is_no_flake(small: Small) -> Non
     assert "failed: make test\n" in said
 
 
+@starts_pytest
 def test_many_failures_are_no_flakes_and_a_part_can_fail_without_a_test(small: Small) -> None:
     many = "import pytest\n@pytest.mark.parametrize('x', range(21))\n" + FLAKY.replace(
         "()", "(x)", 1
@@ -179,6 +187,7 @@ def test_many_failures_are_no_flakes_and_a_part_can_fail_without_a_test(small: S
     assert "failed: lives of the gate\n" in said
 
 
+@starts_pytest
 def test_touched_rooms_add_their_lives_of_the_night(small: Small) -> None:
     small.writes("tests/test_far.py", NIGHT.format("assert False"))
     small.writes(
@@ -202,6 +211,7 @@ def test_shares_are_all_files_once() -> None:
     assert all(shares)
 
 
+@starts_pytest
 def test_what_begins_too_late_is_left_and_named() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_links.py"],
@@ -217,6 +227,7 @@ def test_what_begins_too_late_is_left_and_named() -> None:
     assert "passed" not in ended.stdout
 
 
+@starts_pytest
 def test_the_table_of_rooms_names_what_is_there() -> None:
     rooms = tomllib.loads((ROOT / "tests" / "nightly.toml").read_text())["room"]
     tracked = git("ls-files")
