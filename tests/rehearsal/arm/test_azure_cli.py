@@ -399,6 +399,7 @@ def test_az_reports_unsupported_requests_without_a_404(way: Way) -> None:
     assert "The rehearsal does not have GET" in outcome.err
 
 
+@pytest.mark.nightly
 def test_az_polls_every_thirty_seconds_without_retry_after(way: Way) -> None:
     """AKS sends no `Retry-After`, and the CLI then asks every thirty seconds."""
     faults = Faults(way.azure.cloud.home)

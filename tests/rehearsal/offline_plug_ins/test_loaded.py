@@ -78,6 +78,7 @@ def test_a_plug_in_is_a_fork_that_ends_with_its_starter(running: Cloud) -> None:
         until(lambda: forks(running) == [], "both forks have ended")
 
 
+@pytest.mark.nightly
 def test_forks_survive_the_keeper_and_the_next_plug_in_starts_another(running: Cloud) -> None:
     with plug_in(running):
         before, [fork] = keeper(running), forks(running)
@@ -100,6 +101,7 @@ def test_changed_code_is_loaded_again(running: Cloud, changed: str) -> None:
         assert not is_running(before)
 
 
+@pytest.mark.nightly
 def test_a_client_that_disconnects_leaves_no_process(running: Cloud) -> None:
     """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
     request = {
@@ -132,6 +134,7 @@ def connected(running: Cloud) -> Iterator[socket.socket]:
         yield client
 
 
+@pytest.mark.nightly
 def test_a_failed_fork_reports_its_reason(running: Cloud) -> None:
     """It ended without a word."""
     ended = subprocess.run(
@@ -145,6 +148,7 @@ def test_a_failed_fork_reports_its_reason(running: Cloud) -> None:
     assert "IndexError" in ended.stderr
 
 
+@pytest.mark.nightly
 def test_a_keeper_that_does_not_answer_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +159,7 @@ def test_a_keeper_that_does_not_answer_is_not_waited_for(
         assert launch._fork("azure_native", tmp_path / "socket") is None
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "variables",
     [
@@ -174,6 +179,7 @@ def test_a_plug_in_that_cannot_be_a_fork_starts_by_itself(
         assert alone.wait() == 0
 
 
+@pytest.mark.nightly
 def test_the_keeper_ends_with_the_server(tmp_path: Path) -> None:
     killed = cloud.start(tmp_path, FAST)
     try:

@@ -121,6 +121,7 @@ def test_a_field_that_kubectl_changed_is_taken_over(site: Site) -> None:
     assert site.update(old, state)["data"] == {"a": "1"}
 
 
+@pytest.mark.nightly
 def test_once_pulumi_has_updated_an_object_kubectls_changes_make_every_preview_fail(
     site: Site,
 ) -> None:
@@ -137,6 +138,7 @@ def test_once_pulumi_has_updated_an_object_kubectls_changes_make_every_preview_f
     assert site.update(new, state)["data"] == {"a": "2"}
 
 
+@pytest.mark.nightly
 def test_a_provider_that_patches_by_force_previews_what_others_have_changed(site: Site) -> None:
     state = site.create(config_map("by-force", data={"a": "1"}))
     new = config_map("by-force", data={"a": "2"})
@@ -148,6 +150,7 @@ def test_a_provider_that_patches_by_force_previews_what_others_have_changed(site
     assert by_force.update(new, state)["data"] == {"a": "2"}
 
 
+@pytest.mark.nightly
 def test_removed_fields_are_deleted(site: Site) -> None:
     old = config_map("gone", data={"a": "1", "b": "2"})
     state = site.create(old)
@@ -168,6 +171,7 @@ def test_an_object_waits_for_a_namespace_that_is_created_later(site: Site) -> No
     assert site.run(refused_at_first)["metadata"]["namespace"] == "later-made"
 
 
+@pytest.mark.nightly
 def test_a_preview_shows_the_servers_defaults(site: Site) -> None:
     planned = site.run(lambda work: work.preview_creation(daemon_set("planned")))
 
@@ -184,6 +188,7 @@ def test_a_preview_refuses_what_the_server_would_refuse(site: Site) -> None:
         site.run(lambda work: work.preview_creation(asked))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "asked",
     [
@@ -242,6 +247,7 @@ def test_a_refresh_reports_an_unready_object_and_keeps_its_inputs(site: Site) ->
     assert plain_map(raised.value.inputs or {}) == asked
 
 
+@pytest.mark.nightly
 def test_events_that_prevent_pods_are_reported(site: Site) -> None:
     site.plane.kubectl("create", "namespace", "full")
     site.plane.kubectl("create", "quota", "none", "--hard=pods=0", "--namespace=full")
@@ -264,6 +270,7 @@ def test_a_deletion_waits_for_pods_and_reports_progress(site: Site) -> None:
     site.run(lambda work: work.delete(state, PATIENCE))
 
 
+@pytest.mark.nightly
 def test_a_deletion_that_times_out_names_the_finalizer(site: Site) -> None:
     state = site.create(with_metadata(config_map("held"), finalizers=["example.com/held"]))
 
@@ -288,6 +295,7 @@ def test_a_secret_keeps_the_programs_string_data(site: Site) -> None:
     assert refreshed(asked, live)["stringData"] == {"password": "b"}
 
 
+@pytest.mark.nightly
 def test_a_loopback_address_never_uses_a_proxy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     assert site.create(config_map("direct"))["metadata"]["name"] == "direct"
