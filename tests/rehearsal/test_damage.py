@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
@@ -24,7 +25,7 @@ from tests.bench import ROOT
 from tests.rehearsal.arm.in_process import Arm
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
-pytestmark = pytest.mark.nightly
+pytestmark = pytest.mark.long
 
 V = f"?api-version={API_VERSION}"
 CLUSTER = "/resourceGroups/kept/providers/Microsoft.ContainerService/managedClusters/kept"
@@ -44,13 +45,17 @@ def filled(start_cloud: Callable[..., Cloud]) -> tuple[Path, dict[str, bytes], A
     return home, {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()}, azure
 
 
+def _at_night(name: str, told: str) -> Any:
+    return pytest.param(name, told, marks=pytest.mark.nightly)
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("principal.json", "principal.json is damaged"),
-        ("token-key.pem", "token-key.pem is damaged"),
-        ("ca.pem", "a certificate of the server is damaged"),
-        ("server.pem", "a certificate of the server is damaged"),
+        _at_night("principal.json", "principal.json is damaged"),
+        _at_night("token-key.pem", "token-key.pem is damaged"),
+        _at_night("ca.pem", "a certificate of the server is damaged"),
+        _at_night("server.pem", "a certificate of the server is damaged"),
         ("server-key.pem", "a certificate of the server is damaged"),
         ("arm.sqlite", "arm.sqlite is damaged: "),
     ],
@@ -76,6 +81,7 @@ def test_a_damaged_rehearsal_begins_again(
     assert not (home / "state").exists()
 
 
+@pytest.mark.nightly
 def test_a_cloud_with_invalid_scripts_and_records_keeps_its_state(
     filled: tuple[Path, dict[str, bytes], Azure],
 ) -> None:
@@ -112,6 +118,7 @@ def test_a_transaction_on_a_full_disk_is_rolled_back(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.nightly
 def test_a_full_disk_is_reported_and_loses_no_data(start_cloud: Callable[..., Cloud]) -> None:
     """The answer says why; what was answered before is there, and later requests are served."""
     azure = Azure(start_cloud())
@@ -221,6 +228,7 @@ def test_a_clock_set_back_delays_no_operation(tmp_path: Path) -> None:
         assert made.body["properties"]["provisioningState"] == "Succeeded"
 
 
+@pytest.mark.nightly
 def test_only_the_owner_can_read_the_home(start_cloud: Callable[..., Cloud]) -> None:
     """Bodies of requests hold passwords."""
     home = start_cloud().home
@@ -231,6 +239,7 @@ def test_only_the_owner_can_read_the_home(start_cloud: Callable[..., Cloud]) -> 
     assert home.stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.nightly
 def test_an_unusable_home_is_reported_in_one_sentence(tmp_path: Path) -> None:
     """No room for any file of a new home."""
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path / "cloud")]
