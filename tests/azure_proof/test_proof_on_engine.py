@@ -100,6 +100,8 @@ def group(azure: Cloud, name: str) -> int:
     return Azure(azure).call("GET", f"/resourceGroups/{name}{GROUPS}").status
 
 
+# It takes 170 seconds alone, and more than 300 beside other work: a whole proof, twice begun.
+@pytest.mark.timeout(900)
 @pytest.mark.usefixtures("shell", "engine")
 def test_a_proof_that_is_killed_goes_on_and_its_evidence_shows_what_azure_did_otherwise(
     azure: Cloud, tmp_path: Path
