@@ -64,7 +64,9 @@ def write_foreign(bench: Bench, name: str, version: str, team: str) -> None:
     bench.write(FOREIGN.format(name=name, version=version, team=team))
 
 
-@pytest.mark.parametrize("write", [write_own, write_foreign])
+@pytest.mark.parametrize(
+    "write", [write_own, pytest.param(write_foreign, marks=pytest.mark.nightly)]
+)
 def test_a_stack_keeps_its_pools_through_scaling_upgrades_and_refreshes(
     bench: Bench, write: Callable[[Bench, str, str, str], None]
 ) -> None:

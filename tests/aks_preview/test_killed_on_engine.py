@@ -13,7 +13,7 @@ from tests.faults import Faults
 from tests.processes import descendants, is_running
 from tests.waiting import PATIENCE, until
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PLUG_INS = ("offline_plug_ins/azure_native", "aks_preview")
 OF_AZURE_NATIVE = re.compile(

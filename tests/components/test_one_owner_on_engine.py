@@ -8,7 +8,7 @@ import pytest
 from tests.bench import Bench
 from tests.names import unique
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 PROGRAM = """
 from components import *

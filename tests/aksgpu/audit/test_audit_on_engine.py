@@ -15,7 +15,7 @@ from tests.bench import ROOT, Bench
 from tests.names import unique
 from tests.test_stacks_on_engine import POOL, stack, up
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 STATE = ROOT / "tests" / "aksgpu" / "check" / "states" / "prod.json"
 PACK = ROOT / "policies"

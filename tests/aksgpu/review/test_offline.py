@@ -123,7 +123,7 @@ def test_a_refused_stack_file_waits_for_no_other_review(tmp_path: Path) -> None:
         reviewed(tmp_path, "--project", str(project), "--stack", "bad", cause="stack-file-invalid")
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Path) -> None:
     """Once the base counted as invalid: everything was new, and a pool that went was not told.
 
