@@ -1,5 +1,6 @@
 """What is said of a cluster, cause by cause, with nothing but plain facts."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ PLUGIN = Pod(namespace="ns", name="plugin", node="n0", plugin="ctr", is_running=
 SET = DaemonSet(namespace="ns", name="set")
 WORK = Pod(namespace="ns", name="work", node="n0", gpus=2)
 NOT_GPU = {"key": "agentpool", "operator": "NotIn", "values": ["gpu"]}
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 AWAY = {"nodeSelectorTerms": [{"matchExpressions": [NOT_GPU]}]}
 
 
@@ -36,6 +38,7 @@ def stack(*pools: Pool | str, plugins: tuple[str, ...] = ("ns/set",)) -> Expecte
         pools={pool.name: pool for pool in made},
         plugins=frozenset(plugins),
         restoring_command="put it back",
+        is_ours=True,
     )
 
 
@@ -237,10 +240,10 @@ def test_a_node_with_managed_gpus_is_judged_by_its_own_plugin() -> None:
     assert (unlabeled.cause, unlabeled.is_problem) == (Cause.GPUS_IMPAIRED, False)
     assert "kubernetes.azure.com/dcgm-exporter=enabled" in unlabeled.what
     bare = replace(LABELED, capacity=0, allocatable=0)
-    for expected in (MANAGED, Expected()):
+    for expected, brings in ((MANAGED, "gpuStack managed"), (Expected(), "the node")):
         without = only(view(bare), expected)
         assert without.cause is Cause.PLUGIN_MISSING
-        assert "comes with gpuStack managed does not run" in without.what
+        assert f"comes with {brings} does not run" in without.what
 
 
 def test_a_daemon_set_on_a_node_with_managed_gpus_is_reported() -> None:
@@ -345,6 +348,39 @@ def test_a_missing_plugin_of_the_stack_is_restored_by_an_update() -> None:
         assert finding.cause is Cause.PLUGIN_MISSING
         assert "ns/set of the stack was deleted" in finding.what
         assert finding.advice == "restore it: `put it back`"
+
+
+def test_a_program_of_others_is_never_told_keys_of_our_stack_files() -> None:
+    """Its advice was to edit `aks-gpu:gpuPools`, a key that it does not have."""
+    bare = replace(T4_NODE, capacity=0, allocatable=0)
+    away = replace(SET, pods={"affinity": {"nodeAffinity": {_REQUIRED: AWAY}}})
+    managed = Pool(name="gpu", gpu_stack="managed")
+    crashing = replace(PLUGIN, is_running=False)
+    no_driver = view(bare, pods=(crashing,), log="Failed to initialize NVML: no driver")
+    waiting = replace(WORK, node="", unplaced="1 node(s) had untolerated taint(s)")
+    old = replace(
+        view(T4_NODE),
+        version="1.35.0",
+        kubelets=(Kubelet(node="n0", pool="gpu", version="1.34.0"),),
+    )
+    clusters = [
+        (view(), stack()),
+        (view(), Expected()),
+        (view(bare), GPU),
+        (view(bare), Expected()),
+        (view(bare, sets=(away,)), GPU),
+        (view(bare), stack(Pool(name="gpu", gpu_stack="none"))),
+        (view(bare), stack(managed)),
+        (no_driver, GPU),
+        (view(T4_NODE, pods=(waiting,)), GPU),
+        (old, GPU),
+    ]
+    for cluster, expected in clusters:
+        findings = judge(cluster, replace(expected, is_ours=False))
+        assert findings
+        for finding in findings:
+            words = f"{finding.what} {finding.advice}"
+            assert not re.search(r"aks-gpu:|gpuStack|gpuPools|kubernetesVersion", words), words
 
 
 def test_a_changed_daemon_set_of_the_stack_is_restored_by_an_update() -> None:

@@ -38,7 +38,7 @@ RUNG = Pool(
     output_pod=POD,
 )
 RUNGS = [RUNG, replace(RUNG, name="regular"), replace(RUNG, name="larger")]
-STACK = Expected(pools={rung.name: rung for rung in RUNGS})
+STACK = Expected(pools={rung.name: rung for rung in RUNGS}, is_ours=True)
 WAITING = Pod(namespace="ns", name="work", gpus=1, unplaced="Insufficient.", spec=SPEC)
 NODE = Node(name="n0", pool="larger", capacity=1, allocatable=1, taints=(SKU, OWN))
 WORK = Pod(namespace="ns", name="on", node="n0", gpus=1)

@@ -31,7 +31,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Any:
         summary, "status_of", lambda _: SimpleNamespace(clusters=CLUSTERS, stored_types=[])
     )
     monkeypatch.setattr(
-        summary, "of_resources", lambda *_: SimpleNamespace(kubeconfig=None, environment={})
+        summary, "of_resources", lambda *_: SimpleNamespace(kubeconfig="config", environment={})
     )
 
     def shown(checked: Examination) -> tuple[int, list[str]]:
@@ -86,3 +86,23 @@ def test_a_job_without_a_log_has_no_heading_for_it(screen: Any) -> None:
     _, lines = screen(Examination(findings=[MISSING], job=job(has_succeeded=False, log="")))
     assert not any("The log of the job" in line for line in lines)
     assert any(line.startswith("Job: ") for line in lines)
+
+
+NO_GPUS = Finding(Cause.NO_GPU_POOL, "the cluster has no node with an NVIDIA GPU", "add a pool")
+
+
+def test_a_program_of_others_without_gpus_ends_well(
+    screen: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A cluster of CPUs that handed out its kubeconfig was a failed rehearsal, in CI for ever."""
+    monkeypatch.setenv("AKS_GPU_PROJECT", str(tmp_path))
+    code, lines = screen(Examination(findings=[NO_GPUS]))
+    assert code == 0
+    assert lines.count("GPUs:   the cluster has none, and no pool for them: nothing to check") == 1
+    assert not any("no-gpu-pool" in line for line in lines)
+    assert screen(Examination(findings=[MISSING]))[0] == 1
+
+
+def test_our_program_without_a_gpu_pool_is_a_problem(screen: Any) -> None:
+    code, lines = screen(Examination(findings=[NO_GPUS]))
+    assert (code, lines[-1]) == (1, "  -> add a pool")

@@ -35,7 +35,8 @@ _PLAINTEXT = "plaintext"
 _TYPE = re.compile(
     r"(?:azure-native|aks-preview):containerservice(?:/\w+)?:(AgentPool|ManagedCluster)"
 )
-_CAPACITY = "aks-gpu:components:GpuCapacity"
+_COMPONENTS = "aks-gpu:components:"
+_CAPACITY = f"{_COMPONENTS}GpuCapacity"
 _OWNER = re.compile(r"/managedClusters/([^/]+)", re.IGNORECASE)
 
 
@@ -112,6 +113,11 @@ class Expected:
     version: str = ""
     # The command that restores what was changed or deleted by hand.
     restoring_command: str = ""
+    # Whether it has components of this project: other programs lack the keys of our stack files.
+    is_ours: bool = False
+
+    def advice(self, ours: str, theirs: str) -> str:
+        return ours if self.is_ours else theirs
 
     @property
     def names(self) -> list[str]:
@@ -179,6 +185,7 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
         plugins=plugins,
         version=next(filter(None, versions), ""),
         restoring_command=restoring_command,
+        is_ours=any(str(one.get("type")).startswith(_COMPONENTS) for one in current),
     )
 
 

@@ -168,7 +168,7 @@ class SampleJob:
                 Cause.CUDA_MISMATCH,
                 f"failed: {CUDA_MISMATCH}",
                 "find a driver for the image's CUDA version in NVIDIA's compatibility matrix, "
-                f"{_MATRIX}; with gpuStack: none there is no driver at all",
+                f"{_MATRIX}; a pool for which AKS installs no driver may have none at all",
             )
         advice = "read its log, and the events of its node"
         return self._finding(Cause.JOB_FAILED, f"failed: {self.stage}", advice)

@@ -51,7 +51,7 @@ def judge(view: ClusterView, expected: Expected) -> list[Finding]:
     findings = [finding for node in view.nodes for finding in _of_node(view, node, expected)]
     findings += _of_pools(view, expected)
     findings += _of_cluster(view, expected)
-    findings += _behind(view)
+    findings += _behind(view, expected)
     findings += [unplaced(pod, view, expected) for pod in view.pods if pod.gpus and pod.unplaced]
     return sorted(_grouped(view, findings), key=lambda finding: list(Cause).index(finding.cause))
 
@@ -88,11 +88,13 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
     elif waiting.unknown_capacity(pod.spec, expected):
         advice = "correct the pod's node selector, or add the capacity to the stack"
     elif "untolerated taint" in reason:
-        advice = f"give the pod the tolerations of its pool: {_output(pod)} has them"
+        advice = "give the pod the tolerations of its pool"
+        advice += expected.advice(f": {_output(pod)} has them", "")
     elif "Insufficient nvidia.com/" in reason:
         advice = "free a GPU, let the pool grow, or see above why its nodes offer none"
     elif "affinity/selector" in reason:
-        advice = f"correct the pod's node selector: {_output(pod)} has one"
+        advice = "correct the pod's node selector"
+        advice += expected.advice(f": {_output(pod)} has one", "")
     else:
         advice = "do what the scheduler says, or delete the pod"
     pending = f"the pod {pod} is pending: {reason}"
@@ -247,7 +249,11 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             what="the cluster has no node with an NVIDIA GPU, and the stack has no GPU pool"
             if expected.pools is not None
             else "the cluster has no node with an NVIDIA GPU",
-            advice="add a pool under aks-gpu:gpuPools (only its stack shows a pool with zero "
+            advice=expected.advice(
+                "add a pool under aks-gpu:gpuPools", "add a pool with a size that has GPUs"
+            )
+            if expected.pools is not None
+            else "add a pool with a size that has GPUs (only its stack shows a pool with zero "
             "nodes: name the stack with --stack)",
         )
     rungs = {pool.name for pools in expected.ladders().values() for pool in pools}
@@ -267,7 +273,7 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
         )
 
 
-def _behind(view: ClusterView) -> Iterator[Finding]:
+def _behind(view: ClusterView, expected: Expected) -> Iterator[Finding]:
     """The nodes whose Kubernetes is older than the control plane's."""
     behind = sorted(
         (kubelet.pool, kubelet.version, kubelet.node)
@@ -283,8 +289,12 @@ def _behind(view: ClusterView) -> Iterator[Finding]:
             Cause.NODES_BEHIND,
             f"the control plane has Kubernetes {view.version}, but these nodes are older: "
             f"{'; '.join(pools)}",
-            "upgrade their pools: a GPU pool by its kubernetesVersion, the system pool with "
-            "`az aks nodepool upgrade`",
+            "upgrade their pools: "
+            + expected.advice(
+                "a GPU pool by its kubernetesVersion, the system pool with "
+                "`az aks nodepool upgrade`",
+                "by their orchestratorVersion, or with `az aks nodepool upgrade`",
+            ),
         )
 
 
@@ -431,8 +441,9 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Ca
         return (
             Cause.DRIVER_MISSING,
             f"the device plugin {pod} finds no driver: {line}",
-            "let AKS install the driver (gpuStack: device-plugin, or gpuProfile.driver: Install; "
-            "both replace the pool), or let the GPU Operator install one",
+            f"let AKS install the driver ({expected.advice('gpuStack: device-plugin, or ', '')}"
+            "gpuProfile.driver: Install, which replaces the pool), or let the GPU Operator install "
+            "one",
         )
     if running:
         return (

@@ -70,9 +70,10 @@ def _barrier(
     if not gpu_stack and place.label_of(DCGM_LABEL[0]) == DCGM_LABEL[1]:
         gpu_stack = "managed"
     if gpu_stack in OWN_PLUGIN:
+        stack_or_node = expected.advice(f"gpuStack {gpu_stack}", "the node")
         return Barrier(
             Cause.PLUGIN_MISSING,
-            f"the device plugin that comes with gpuStack {gpu_stack} does not run",
+            f"the device plugin that comes with {stack_or_node} does not run",
             "a new node takes some minutes; else reimage the node, and read its kubelet's log",
             may_pass=True,
         )
@@ -82,11 +83,15 @@ def _barrier(
     if None in barriers:
         return None
     if gpu_stack == "none":
+        install = expected.advice(
+            "set its gpuStack to device-plugin", "let AKS install the driver, and add a plugin"
+        )
         return Barrier(
             Cause.GPUS_LEFT_OUT,
-            "its gpuStack is none, and the cluster has no device plugin for it",
+            f"{expected.advice('its gpuStack is none', 'AKS installs no driver on it')}, and the "
+            "cluster has no device plugin for it",
             "nothing to do if the GPU Operator, or something else, will install driver and device "
-            "plugin; otherwise set its gpuStack to device-plugin",
+            f"plugin; otherwise {install}",
         )
     if not barriers:
         return Barrier(Cause.PLUGIN_MISSING, *_none_at_all(expected, gpu_stack))
@@ -109,12 +114,11 @@ def _none_at_all(expected: Expected, gpu_stack: str) -> tuple[str, str]:
             f"{what}: {names} of the stack was deleted",
             f"restore it: `{expected.restoring_command}`",
         )
-    if expected.pools is not None:
-        return what, (
-            "for a pool with gpuStack device-plugin `pulumi up` installs it: did the last update "
-            "finish? Or install the GPU Operator"
-        )
-    return what, "set aks-gpu:gpuStack to device-plugin and `pulumi up`, or use the GPU Operator"
+    return what, expected.advice(
+        "for a pool with gpuStack device-plugin `pulumi up` installs it: did the last update "
+        "finish? Or install the GPU Operator",
+        "install NVIDIA's device plugin, or the GPU Operator",
+    )
 
 
 def _kept_away(
@@ -144,7 +148,9 @@ def _kept_away(
         what = f"{prefix} its node affinity: it requires {'; or '.join(affinity)}"
         advice = (
             "nothing to do if the node's image or an operator brings the plugin, which does not "
-            "run yet; otherwise set the pool's gpuStack to device-plugin"
+            "run yet; otherwise "
+        ) + expected.advice(
+            "set the pool's gpuStack to device-plugin", "change the affinity of the DaemonSet"
         )
         return what, restore if is_the_stacks else advice, 2
     if taints:

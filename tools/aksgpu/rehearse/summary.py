@@ -7,7 +7,7 @@ from aksgpu.check.command import examine_cluster
 from aksgpu.check.examination import CheckOptions
 from aksgpu.check.report import print_problem, print_summary
 from aksgpu.check.target import Target, of_resources
-from aksgpu.outcome import StoppedError
+from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import price_list_url
 from aksgpu.rehearsal_stage import Stage, command_line, down_line, is_of_others
@@ -59,6 +59,10 @@ def show(
     if not_simulated := stored_only.in_words(status.clusters, status.stored_types):
         console.print(Text(not_simulated), soft_wrap=True)
     console.print()
+    if checked and is_of_others() and checked.verdict is Cause.NO_GPU_POOL:
+        # Any program with AKS can be rehearsed: this one has nothing to check.
+        checked = None
+        console.print(Text("GPUs:   the cluster has none, and no pool for them: nothing to check"))
     problem = checked if checked and checked.verdict.is_problem else None
     if checked and not problem:
         print_summary(checked, console)
