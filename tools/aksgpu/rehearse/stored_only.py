@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rehearsal.offline_plug_ins import MADE_UP
+
 
 def in_words(clusters: Iterable[Mapping[str, Any]], types: Sequence[str] = ()) -> str:
     """One sentence on a rehearsal's status; empty if all is simulated.
@@ -10,7 +12,10 @@ def in_words(clusters: Iterable[Mapping[str, Any]], types: Sequence[str] = ()) -
     `types` are those of which nothing is simulated.
     """
     owners = [*_owners(clusters), *([f"all of {', '.join(types)}"] if types else ())]
-    return f"Stored, not simulated: {'; '.join(owners)}." if owners else ""
+    words = f"Stored, not simulated: {'; '.join(owners)}." if owners else ""
+    if any(kind.startswith(MADE_UP) for kind in types):
+        words += f" The paths in {MADE_UP.removesuffix('.')} are the rehearsal's own."
+    return words
 
 
 def _owners(clusters: Iterable[Mapping[str, Any]]) -> Iterator[str]:

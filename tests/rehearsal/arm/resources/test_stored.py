@@ -270,6 +270,19 @@ def test_tells_the_types_that_are_stored_only(arm: Arm) -> None:
     ]
 
 
+def test_a_made_up_path_asks_for_no_parents(arm: Arm) -> None:
+    """The rule that makes it up knows which names stand above, but not in which order."""
+    path = f"{GROUP}/providers/MadeUp.cdn/originGroup/g/profile/p/AFDOrigin/o"
+    assert put(arm, path, {"properties": {"hostName": "h"}})["name"] == "o"
+    assert code(arm, "PUT", path.replace("/group/", "/none/"), {})[1] == "ResourceGroupNotFound"
+    told = stored.told(arm._front.backend.store)
+    assert told == ["MadeUp.cdn/originGroup/profile/AFDOrigin"]
+    assert stored_only.in_words([], told) == (
+        "Stored, not simulated: all of MadeUp.cdn/originGroup/profile/AFDOrigin. The paths in "
+        "MadeUp are the rehearsal's own."
+    )
+
+
 def test_a_name_of_its_own_is_available_once(arm: Arm) -> None:
     path = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Storage/checkNameAvailability"
     body = {"name": "Logs", "type": "Microsoft.Storage/storageAccounts"}

@@ -1,12 +1,15 @@
 """The types as such: ids, and the requests and outputs that are made from their table."""
 
+import asyncio
 import inspect
 from typing import Any
 
 import pytest
+from pulumi.provider.experimental import provider as sdk
 
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
+from rehearsal.offline_plug_ins.azure_native.arm import function_of
 from rehearsal.offline_plug_ins.azure_native.native_types import TYPES
 from rehearsal.offline_plug_ins.azure_native.properties import (
     imported,
@@ -15,6 +18,7 @@ from rehearsal.offline_plug_ins.azure_native.properties import (
     refreshed,
     request,
 )
+from rehearsal.offline_plug_ins.azure_native.provider import AzureNative
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
 CLUSTER = TYPES["azure-native:containerservice:ManagedCluster"]
@@ -212,3 +216,94 @@ def test_a_resource_that_extends_another_has_its_id_in_front() -> None:
     identifier = f"{ID}/providers/Microsoft.Authorization/roleAssignments/r"
     assert role.resource_id("s", {"scope": ID, "roleAssignmentName": "r"}) == identifier
     assert role.names_in(identifier) == {"scope": ID, "roleAssignmentName": "r"}
+
+
+def test_a_token_with_a_version_is_the_type_that_it_is() -> None:
+    """SDKs of version 2 write it, and the cluster itself was of an unknown type."""
+    assert TYPES["azure-native:containerservice/v20240102preview:ManagedCluster"] is CLUSTER
+    assert function_of("azure-native:containerservice/v20240102preview:getAgentPool")
+
+
+@pytest.mark.parametrize(
+    ("token", "version", "names", "path"),
+    [
+        (
+            "keyvault:Key",
+            "2024-11-01",
+            {"resourceGroupName": "g", "vaultName": "v", "keyName": "k"},
+            "/resourceGroups/g/providers/MadeUp.keyvault/vault/v/Key/k",
+        ),
+        (
+            "cdn:AFDOrigin",
+            "2025-06-01",
+            {
+                "resourceGroupName": "g",
+                "profileName": "p",
+                "originGroupName": "o",
+                "originName": "n",
+            },
+            "/resourceGroups/g/providers/MadeUp.cdn/originGroup/o/profile/p/AFDOrigin/n",
+        ),
+        (
+            "dns:DnssecConfig",
+            "2023-07-01-preview",
+            {"resourceGroupName": "g", "zoneName": "z"},
+            "/resourceGroups/g/providers/MadeUp.dns/zone/z/DnssecConfig/default",
+        ),
+        (
+            "keyvault:AccessPolicy",
+            "2024-11-01",
+            {"resourceGroupName": "g", "vaultName": "v", "__name": "one"},
+            "/resourceGroups/g/providers/MadeUp.keyvault/vault/v/AccessPolicy/one",
+        ),
+    ],
+)
+def test_a_type_without_a_row_is_stored_by_a_rule(
+    token: str, version: str, names: dict[str, str], path: str
+) -> None:
+    """A key beside a vault, a budget or a profile of a CDN ended the rehearsal."""
+    native_type = TYPES[f"azure-native:{token}"]
+    assert native_type.api_version == version
+    identifier = native_type.resource_id("s", names)
+    assert identifier == f"/subscriptions/s{path}"
+    assert native_type.names_in(identifier) == names
+    body = native_type.body({**names, "azureApiVersion": version, "tags": {}, "x": 1})
+    assert body == {"tags": {}, "properties": {"x": 1}}
+
+
+def test_a_type_without_a_row_can_extend_another_resource() -> None:
+    budget = TYPES["azure-native:consumption:Budget"]
+    identifier = f"{ID}/providers/MadeUp.consumption/Budget/b"
+    assert budget.resource_id("s", {"scope": ID, "budgetName": "b"}) == identifier
+    assert budget.names_in(identifier) == {"scope": ID, "budgetName": "b"}
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "azure-native:banana:Key",
+        "azure-native:keyvault:Banana",
+        "azure-native:keyvault:KeyArgs",
+        "azure-native:keyvault:getKey",
+        "azure-native:keyvault",
+        "other:keyvault:Key",
+    ],
+)
+def test_what_the_sdk_does_not_have_is_no_type(token: str) -> None:
+    assert token not in TYPES
+
+
+def test_functions_of_the_administrators_credentials_and_of_stored_types_are_there() -> None:
+    """Pulumi's own template asks for the administrator's kubeconfig, after the cluster is made."""
+    for name in ("containerservice:listManagedClusterAdminCredentials", "keyvault:getKey"):
+        assert function_of(f"azure-native:{name}")
+    assert function_of("azure-native:keyvault:listKeys") is None
+
+
+def test_what_is_unknown_is_named() -> None:
+    provider = AzureNative()
+    request = sdk.InvokeRequest("azure-native:maps:listAccountKeys", {})
+    with pytest.raises(ProviderError, match="does not support the function azure-native:maps:list"):
+        asyncio.run(provider.invoke(request))
+    with pytest.raises(ProviderError, match="does not support the type azure-native:maps:Banana"):
+        provider.handler("azure-native:maps:Banana")

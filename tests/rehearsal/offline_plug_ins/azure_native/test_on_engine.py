@@ -114,18 +114,3 @@ def test_a_pool_is_created_updated_replaced_imported_and_deleted(bench: Bench) -
     assert bench.resources() == {}
     # The group, two identities, the cluster, the pool, and the pool that it replaced.
     assert len(bench.requests("DELETE", GROUP)) == 6
-
-
-def test_an_unknown_type_and_an_unknown_function_are_named(bench: Bench) -> None:
-    bench.write(
-        "from pulumi_azure_native import maps\n"
-        'maps.Account("account", resource_group_name="g", sku={"name": "G2"})'
-    )
-
-    output = bench.pulumi("preview", fails=True)
-
-    assert "does not support the type azure-native:maps:Account" in output
-    assert "a row of native_types.csv" in " ".join(output.split())
-    # By itself: the first error may end the program before it has asked for the second.
-    bench.write("from pulumi_azure_native import maps\nmaps.get_account_output('a', 'g')")
-    assert "azure-native:maps:getAccount" in bench.pulumi("preview", fails=True)

@@ -18,6 +18,7 @@ from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resource_type import Change, Place, ResourceType
 from rehearsal.arm.resources import groups, tags
 from rehearsal.arm.state import Resource, Store
+from rehearsal.offline_plug_ins import MADE_UP
 
 _TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -187,6 +188,8 @@ def _above(request: Request) -> str:
     namespace, *segments = request.names["inside"].split("/")
     scope = f"{request.subscription}{request.names['scope']}"
     above = segments[: (len(segments) - 1) // 2 * 2]
+    if namespace.startswith(MADE_UP):
+        above = []
     # Such as the blob service of a storage account, which is there from the start.
     above = above[:-2] if above[-1:] == ["default"] else above
     identifier = f"{scope}/providers/{'/'.join([namespace, *above])}" if above else scope

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -10,7 +11,11 @@ from azure.core.exceptions import AzureError, HttpResponseError
 
 from provider_kit.arm import Arm, Method
 from provider_kit.serving import ProviderError
-from rehearsal.offline_plug_ins.azure_native.native_types import TYPES, NativeType
+from rehearsal.offline_plug_ins.azure_native.native_types import (
+    TYPES,
+    NativeType,
+    without_version,
+)
 from rehearsal.offline_plug_ins.azure_native.properties import outputs
 
 
@@ -77,9 +82,9 @@ def _getter(native_type: NativeType) -> Function:
     return get
 
 
-async def _user_credentials(arm: Arm, inputs: Mapping[str, Any]) -> dict[str, Any]:
+async def _credentials(whose: str, arm: Arm, inputs: Mapping[str, Any]) -> dict[str, Any]:
     cluster = TYPES["azure-native:containerservice:ManagedCluster"]
-    path = f"{cluster.resource_id(arm.subscription, inputs)}/listClusterUserCredential"
+    path = f"{cluster.resource_id(arm.subscription, inputs)}/listCluster{whose}Credential"
     answer = await arm.send("POST", path, cluster.api_version)
     return dict(answer.content)
 
@@ -94,6 +99,7 @@ async def _client_config(arm: Arm, _: Mapping[str, Any]) -> dict[str, Any]:
 
 def function_of(token: str) -> Function | None:
     """Returns a function of azure-native; `getSubnet` reads a Subnet."""
+    token = without_version(token)
     if token in _FUNCTIONS:
         return _FUNCTIONS[token]
     package, _, name = token.rpartition(":")
@@ -104,6 +110,11 @@ def function_of(token: str) -> Function | None:
 _FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
         "azure-native:authorization:getClientConfig": _client_config,
-        "azure-native:containerservice:listManagedClusterUserCredentials": _user_credentials,
+        **{
+            f"azure-native:containerservice:listManagedCluster{whose}Credentials": partial(
+                _credentials, whose
+            )
+            for whose in ("Admin", "User")
+        },
     }
 )

@@ -1,7 +1,7 @@
-"""The resource types of the offline plug-in.
+"""The resource types of the offline plug-in: all of azure-native's SDK, with its properties.
 
-To add a type, add a row to native_types.csv; its properties come from azure-native's own SDK. A row
-has the API version that the SDK's documentation names, the path (`G` stands for the providers in a
+made_up.py has what holds for most. A row of native_types.csv has it for one type as it is on Azure:
+the API version that the SDK's documentation names, the path (`G` stands for the providers in a
 resource group), and what a specification of Azure has otherwise than most: names that are `inside`
 its `properties`, objects in lists that have `properties` of their own, and what replaces it.
 """
@@ -23,6 +23,7 @@ from pulumi_azure_native import containerservice, resources
 from aks_catalogue import aks_versions
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import ListOf, Members, ObjectOf, Shape, shape_of
+from rehearsal.offline_plug_ins.azure_native import made_up
 
 API_VERSION = "azureApiVersion"
 # What ARM has beside `properties`, in nearly all types.
@@ -33,6 +34,7 @@ OUTSIDE = frozenset(
 _STANDALONE = "also available as standalone resources"
 # A resource that extends another one has that one's ID in front.
 _SCOPE = re.compile(r"/\{(\w+)\}/providers/")
+_VERSION = re.compile(r"/v\d{8}\w*:")
 
 
 def _members_of(hint: Any) -> Members:
@@ -93,8 +95,8 @@ class NativeType(ArmType):
 
     @property
     def own_name(self) -> str:
-        """The input that names the resource itself."""
-        return self.path_names[-1]
+        """The input that names the resource itself; empty if there is one below its parent."""
+        return self.path_names[-1] if self.path.endswith("}") else ""
 
     def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
         if scope := _SCOPE.match(self.path):
@@ -105,7 +107,8 @@ class NativeType(ArmType):
     def names_in(self, resource_id: str) -> dict[str, str]:
         if scope := _SCOPE.match(self.path):
             above, _, name = resource_id.rpartition("/")
-            return {scope[1]: above.rpartition("/providers/")[0], self.own_name: name}
+            own = {self.own_name: name} if self.own_name else {}
+            return {scope[1]: above.rpartition("/providers/")[0], **own}
         return super().names_in(resource_id)
 
     def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,15 +232,23 @@ _SIMULATED = MappingProxyType(
 
 
 class _Types(Mapping[str, NativeType]):
-    """All types by token. The SDK's module of a type is imported when it is used."""
+    """All types by token, with an API version in it or without; those that differ are iterated.
+
+    The SDK's module of a type is imported when it is used.
+    """
 
     def __init__(self, rows: Mapping[str, Mapping[str, str]]) -> None:
         self._rows = rows
         self._made = dict(_SIMULATED)
 
     def __getitem__(self, token: str) -> NativeType:
+        token = without_version(token)
         if token not in self._made:
-            self._made[token] = _of_row(self._rows[token])
+            resource = made_up.class_of(token)
+            if resource is None:
+                raise KeyError(token)
+            row = self._rows.get(token)
+            self._made[token] = _of_row(resource, row) if row else _by_rule(resource)
         return self._made[token]
 
     def __iter__(self) -> Iterator[str]:
@@ -247,21 +258,41 @@ class _Types(Mapping[str, NativeType]):
         return len({**_SIMULATED, **self._rows})
 
     def __contains__(self, token: object) -> bool:
-        return token in _SIMULATED or token in self._rows
+        known = without_version(str(token))
+        return known in _SIMULATED or known in self._rows or made_up.class_of(known) is not None
 
 
-def _of_row(row: Mapping[str, str]) -> NativeType:
-    module_name, _, name = row["type"].partition(":")
-    resource = getattr(import_module(f"pulumi_azure_native.{module_name}"), name)
-    module = import_module(resource.__module__)
+def without_version(token: str) -> str:
+    """Returns the token of a type or function without the API version that old SDKs write."""
+    return _VERSION.sub(":", token)
+
+
+def _args_of(resource: type) -> type:
+    module, name = import_module(resource.__module__), resource.__name__
     # The other name is that of an object in a list.
-    args = getattr(module, f"{name}InitArgs", None) or getattr(module, f"{name}Args")
+    args: type = getattr(module, f"{name}InitArgs", None) or getattr(module, f"{name}Args")
+    return args
+
+
+def _by_rule(resource: type) -> NativeType:
+    """Returns a type of which nothing is known but its class: what was sent comes back."""
+    args = _args_of(resource)
+    row = {
+        "path": made_up.path(resource, args),
+        "api_version": made_up.api_version(resource),
+        **dict.fromkeys(("inside", "nested", "replacing"), ""),
+    }
+    return _of_row(resource, row)
+
+
+def _of_row(resource: type, row: Mapping[str, str]) -> NativeType:
+    args = _args_of(resource)
     inside, nested, replacing = (
         frozenset(row[column].split()) for column in ("inside", "nested", "replacing")
     )
     path = row["path"]
     native_type = NativeType(
-        name=name,
+        name=resource.__name__,
         args=args,
         resource=resource,
         path=f"{_GROUP}/providers{path[1:]}" if path.startswith("G/") else path,

@@ -25,6 +25,7 @@ from rehearsal.offline_plug_ins.azure_native.arm import (
     write,
 )
 from rehearsal.offline_plug_ins.azure_native.diff import difference
+from rehearsal.offline_plug_ins.azure_native.made_up import HIDDEN_NAME
 from rehearsal.offline_plug_ins.azure_native.native_types import (
     API_VERSION,
     TYPES,
@@ -48,9 +49,8 @@ class AzureNative(HandlerProvider):
     def __init__(self) -> None:
         cancellation = Cancellation()
         self._arm = NativeArm(cancellation, words)
-        handlers = {token: NativeResource(token, self._arm) for token in TYPES}
         # azure-native shows no progress while it waits.
-        super().__init__(handlers, cancellation, EngineLog(None))
+        super().__init__({}, cancellation, EngineLog(None))
 
         # The setting for resources that do not say where they are.
         self._location = ""
@@ -84,11 +84,16 @@ class AzureNative(HandlerProvider):
             answer = await self._cancellation.watch(function(self._arm, plain_map(request.args)))
         return sdk.InvokeResponse(property_map(answer))
 
+    def handler(self, request_type: str) -> Handler:
+        token = type_token(request_type)
+        if token not in TYPES:
+            raise self.unknown(f"the type {token}")
+        return NativeResource(token, self._arm)
+
     def unknown(self, what: str) -> ProviderError:
         return ProviderError(
             f"The rehearsal's offline azure-native does not support {what}: docs/rehearsal.md "
-            "lists what it covers. A type is a row of native_types.csv in "
-            "tools/rehearsal/offline_plug_ins/azure_native."
+            "lists what it covers."
         )
 
     async def _place(self, native_type: NativeType, old: Values, given: Values) -> Values:
@@ -116,6 +121,8 @@ class AzureNative(HandlerProvider):
 def _name(native_type: NativeType, request: sdk.CheckRequest, old: Values) -> Values:
     """Returns the name that azure-native makes up for a resource: it stays once it is there."""
     name = native_type.own_name
+    if not name:
+        return {}
     if name in old:
         return {name: old[name]}
     random = request.random_seed.hex() or secrets.token_hex(32)
@@ -136,11 +143,12 @@ class NativeResource(Handler):
         return TYPES[self._token]
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        sent = {name: value for name, value in inputs.items() if name != API_VERSION}
+        own = (API_VERSION, HIDDEN_NAME)
+        sent = {name: value for name, value in inputs.items() if name not in own}
         wrong = list(mistakes(args_shape(self._type.args), sent))
         yield from wrong
         for name in self._type.path_names:
-            if name not in sent and name not in (mistake.path for mistake in wrong):
+            if name not in inputs and name not in (mistake.path for mistake in wrong):
                 yield Mistake(name, "is required")
 
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
