@@ -13,6 +13,7 @@ from aksgpu.rehearse import state
 from aksgpu.running import Program
 from aksgpu.stack_names import policies_file, stack_file, stack_of
 from machine_setup import Engine
+from rehearsal.arm.home import Home, load_principal
 from stack_settings.stack_file import StackFileError
 from tests.bench import ROOT
 
@@ -305,6 +306,25 @@ def test_a_damaged_copy_is_written_again(project: Project, name: str, damage: by
     project.write_stack("dev")
 
     assert read(project.folder / name) == whole
+
+
+def test_a_program_can_read_the_settings_of_azure_native(project: Project) -> None:
+    """It was told that `azure-native:tenantId` is missing, which its stack file had."""
+    real = project.program / "Pulumi.dev.yaml"
+    real.write_text(
+        "config:\n  azure-native:tenantId: theirs\n  azure-native:clientId: {secure: v1:a}\n"
+        "  azuread:tenantId: theirs\n  azure-native:useOidc: true\n  azure-native:location: a\n"
+    )
+    principal = load_principal(Home(project.home))
+    project.write()
+    project.write_stack("dev")
+    content = yaml.safe_load((project.folder / "Pulumi.dev.yaml").read_text())
+    assert content["config"] == {
+        "azure-native:tenantId": principal.tenant,
+        "azure-native:clientId": principal.client_id,
+        "azuread:tenantId": principal.tenant,
+        "azure-native:location": "a",
+    }
 
 
 def test_the_project_of_another_team_keeps_what_its_program_runs_with(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from filelock import FileLock
 from aks_catalogue import azure_settings
 from aksgpu.stack_key import StackKey
 from aksgpu.stack_names import policies_file, short_name, stack_file, stacks_in
-from rehearsal.files import write_whole
+from rehearsal.arm.home import Home, Principal
+from rehearsal.files import read_record, write_whole
 from rehearsal.offline_plug_ins import FOLDER as OFFLINE_PLUG_INS
 from stack_settings.project_file import read_project
 from stack_settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
@@ -158,10 +159,29 @@ class Project:
         keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
         content = {key: value for key, value in real.content.items() if key not in _KEYS_OF_SECRETS}
         if config := content.get("config"):
-            content["config"] = {key: config[key] for key in config if not _is_of_azure(key)}
+            content["config"] = self._in_the_rehearsal(config)
         if real.secrets:
             content["config"], keys = self._with_stand_ins(content["config"], keys)
         _write(copy, content | keys)
+
+    def _in_the_rehearsal(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The config with the rehearsal's subscription and identity: programs read them too."""
+        principal = read_record(Home(self.home).principal, Principal)
+        own = {}
+        if principal is not None:
+            own = {
+                "subscriptionId": principal.subscription,
+                "tenantId": principal.tenant,
+                "clientId": principal.client_id,
+            }
+        kept = dict[str, Any]()
+        for key, value in config.items():
+            name = key.partition(":")[2]
+            if not _is_of_azure(key):
+                kept[key] = value
+            elif name in own:
+                kept[key] = own[name]
+        return kept
 
     def encrypted(self, stack: str, text: str | None = None) -> dict[str, str]:
         """The encrypted values, which placeholders replace, by their paths."""
