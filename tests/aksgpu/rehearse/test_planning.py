@@ -1,12 +1,16 @@
 """What a rehearsal would do, as answers: what stands against it names what to do about it."""
 
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from aksgpu import rehearsal_stage
 from aksgpu.outcome import Cause, StoppedError
-from aksgpu.rehearse import planning
+from aksgpu.rehearse import command, planning
 from aksgpu.rehearse.planning import Plan
+from aksgpu.rehearse.state import State
+from aksgpu.report import ReportConsole
 from aksgpu.review.preview_result import PreviewResult
 from tests.aksgpu.review.reviews import outcome, policy, seen, step, summary
 
@@ -45,6 +49,46 @@ def test_drift_is_reported_in_one_line() -> None:
         "t4 (AgentPool) had another nodeLabels."
     )
     assert not Plan("dev", seen()).drift
+
+
+def test_drift_that_azure_native_makes_is_not_laid_to_the_owner() -> None:
+    """A second run of an unchanged program told of a drift, and nobody had changed anything."""
+    cluster = "azure-native:containerservice:ManagedCluster"
+    preview = seen(
+        outcome("refresh", "aks", {}, {}, kind=cluster, diffs=["agentPoolProfiles[1]"]),
+        step("update", "aks", {}, {}, kind=cluster, diffs=["agentPoolProfiles[1]"]),
+    )
+    assert "a refresh of azure-native puts pools" in Plan("dev", preview).drift
+    preview = seen(
+        outcome("refresh", "aks", {}, {}, kind=cluster, diffs=["tags"]),
+        step("update", "aks", {}, {}, kind=cluster, diffs=["tags"]),
+    )
+    assert "azure-native puts" not in Plan("dev", preview).drift
+
+
+@pytest.mark.parametrize(("others", "refreshes"), [("theirs", False), ("", True)])
+def test_a_program_of_others_is_refreshed_only_if_they_ask_for_it(
+    monkeypatch: pytest.MonkeyPatch, others: str, refreshes: bool
+) -> None:
+    """Its owner's `pulumi up` has no refresh, and the rehearsal's found drift by itself."""
+    asked = list[bool]()
+
+    def planned(*_: object, refresh: bool) -> None:
+        asked.append(refresh)
+        raise StoppedError
+
+    monkeypatch.setenv(rehearsal_stage.PROJECT_VARIABLE, others)
+    stage = mock.MagicMock()
+    stage.project.has_locks.return_value = False
+    stage.project.home.__truediv__.return_value.exists.return_value = False
+    monkeypatch.setattr(command, "set_stage", lambda *_: stage)
+    monkeypatch.setattr(command.state, "read_or_init", lambda *_: State())
+    monkeypatch.setattr(command, "status_of", lambda _: mock.Mock(dead_clusters=[]))
+    monkeypatch.setattr(command, "provide_group", lambda *_: None)
+    monkeypatch.setattr(command, "plan", planned)
+    with pytest.raises(StoppedError):
+        command.rehearse("dev", ReportConsole())
+    assert asked == [refreshes]
 
 
 def test_a_plan_is_idle_only_if_it_is_complete() -> None:

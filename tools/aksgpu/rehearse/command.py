@@ -72,7 +72,8 @@ def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
         stage = replace(stage, extra={**stage.extra, "PULUMI_K8S_DELETE_UNREACHABLE": "true"})
     if configuration:
         provide_group(stage.cloud, configuration.settings)
-    planned = plan(stage, stack, refresh=True)
+    # Other teams choose it themselves, in their Pulumi.yaml: `pulumi up` has none.
+    planned = plan(stage, stack, refresh=not is_of_others())
     if planned.is_idle:
         console.print("No changes: the rehearsal matches the stack file.")
         return _show(stage, planned, before, console, with_job=False)

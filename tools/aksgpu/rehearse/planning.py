@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aks_catalogue.nodes import INLINE_POOLS
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.pack_configuration import mistakes_in
 from aksgpu.policy_configuration import mistake_in
@@ -21,6 +22,10 @@ from machine_setup.progress import Progress, to_stderr
 from policies.pools import is_pool
 
 _QUESTION = "rules"
+_OF_AZURE_NATIVE = (
+    f"If nobody changed {INLINE_POOLS}: a refresh of azure-native puts pools that are resources of "
+    "their own into that list, which is its fault, not yours."
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,19 @@ class Plan:
             + ("was deleted" if properties is None else f"had another {', '.join(properties)}")
             for resource, properties in self.result.reverted_drift
         ]
-        return f"Drift, which this update reverts: {'; '.join(changes)}." if changes else ""
+        if not changes:
+            return ""
+        words = f"Drift, which this update reverts: {'; '.join(changes)}."
+        return f"{words} {_OF_AZURE_NATIVE}" if self._has_listed_pools else words
+
+    @property
+    def _has_listed_pools(self) -> bool:
+        """Whether azure-native has put pools of their own into the list of their cluster."""
+        return any(
+            resource.type.startswith("azure-native:") and name.startswith(f"{INLINE_POOLS}[")
+            for resource, properties in self.result.reverted_drift
+            for name in properties or ()
+        )
 
     @property
     def in_words(self) -> str:
