@@ -110,6 +110,9 @@ def _union_shape(
     return next((shape for shape in shapes if shape != Anything()), Anything())
 
 
+NOT_A_PROPERTY = "is not a property of"
+
+
 def mistakes(shape: ObjectOf, values: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
     """Yields all mistakes in the properties of an object. Reasons do not contain values."""
     for name in sorted(shape.required):
@@ -119,7 +122,7 @@ def mistakes(shape: ObjectOf, values: Mapping[str, Any], path: str = "") -> Iter
         if name in shape.fields:
             yield from _value_mistakes(shape.fields[name], value, property_path(path, name))
         else:
-            yield Mistake(property_path(path, name), f"is not a property of {shape.name}")
+            yield Mistake(property_path(path, name), f"{NOT_A_PROPERTY} {shape.name}")
 
 
 def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:

@@ -13,6 +13,7 @@ from pulumi.runtime import mocks, rpc
 from pulumi.runtime.proto import provider_pb2, resource_pb2
 
 from aks_preview.provider import AksPreview
+from provider_kit.engine_log import EngineLog
 from provider_kit.serving import _Servicer
 from rehearsal.offline_plug_ins.azure_native.provider import AzureNative
 from tests.golden.azure import RecordingAzure, Request
@@ -34,7 +35,7 @@ class _PlugIns:
 
     def __init__(self, azure: RecordingAzure) -> None:
         self._azure = azure
-        self._providers = AksPreview(), AzureNative()
+        self._providers = AksPreview(), AzureNative(EngineLog(None))
         self._servicers = {
             provider.name: _Servicer([], "", provider, "") for provider in self._providers
         }

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pulumi.provider.experimental import provider as sdk
 
+from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError
-from provider_kit.values import UNKNOWN
+from provider_kit.values import UNKNOWN, property_map
 from rehearsal.offline_plug_ins.azure_native.arm import function_of
 from rehearsal.offline_plug_ins.azure_native.native_types import TYPES
 from rehearsal.offline_plug_ins.azure_native.properties import (
@@ -301,9 +302,39 @@ def test_functions_of_the_administrators_credentials_and_of_stored_types_are_the
 
 
 def test_what_is_unknown_is_named() -> None:
-    provider = AzureNative()
+    provider = AzureNative(EngineLog(None))
     request = sdk.InvokeRequest("azure-native:maps:listAccountKeys", {})
     with pytest.raises(ProviderError, match="does not support the function azure-native:maps:list"):
         asyncio.run(provider.invoke(request))
     with pytest.raises(ProviderError, match="does not support the type azure-native:maps:Banana"):
         provider.handler("azure-native:maps:Banana")
+
+
+class _Log(EngineLog):
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.warnings = list[str]()
+
+    async def warning(self, urn: str, message: str) -> None:
+        self.warnings.append(f"{urn} {message}")
+
+
+def test_a_property_that_the_sdk_lacks_is_a_warning_and_not_sent() -> None:
+    """`dockerBridgeCidr`, which azure-native leaves out, stopped the rehearsal of two programs."""
+    log = _Log()
+    inputs = {
+        "resourceGroupName": "g",
+        "resourceName": "c",
+        "location": "eastus",
+        "networkProfile": {"dockerBridgeCidr": "172.17.0.1/16", "networkPlugin": "azure"},
+    }
+    token = "azure-native:containerservice:ManagedCluster"
+    asked = sdk.CheckRequest(f"urn:pulumi:s::p::{token}::c", {}, property_map(inputs), b"")
+    answer = asyncio.run(AzureNative(log).check(asked))
+    assert not answer.failures
+    assert log.warnings == [
+        f"{asked.urn} networkProfile.dockerBridgeCidr: is not a property of "
+        "ContainerServiceNetworkProfileArgs. azure-native leaves it out without a word."
+    ]
+    body = {"location": "eastus", "properties": {"networkProfile": {"networkPlugin": "azure"}}}
+    assert request(CLUSTER, inputs, {}) == ("PUT", body)

@@ -20,7 +20,12 @@ _CAPITAL, _DASH = re.compile(r"[A-Z]"), re.compile(r"-(\w)")
 def request(
     native_type: NativeType, inputs: Values, before: Values
 ) -> tuple[Method, dict[str, Any]]:
-    """Returns the request that updates a resource from the inputs `before` to these inputs."""
+    """Returns the request that updates a resource from the inputs `before` to these inputs.
+
+    It leaves out what the SDK does not have.
+    """
+    names = {name: inputs[name] for name in native_type.path_names if name in inputs}
+    inputs = _sdk_fields(native_type.inputs, inputs) | names
     dashed = {
         name: {_dashed(key): value for key, value in inputs[name].items()}
         for name in native_type.dashed.intersection(inputs)

@@ -15,7 +15,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
-from provider_kit.shapes import mistakes
+from provider_kit.shapes import NOT_A_PROPERTY, mistakes
 from provider_kit.values import UNKNOWN, plain_map, property_map, without_nulls
 from rehearsal.offline_plug_ins.azure_native.arm import (
     AcceptedError,
@@ -46,8 +46,9 @@ class AzureNative(HandlerProvider):
 
     name = "azure-native"
 
-    def __init__(self) -> None:
+    def __init__(self, warnings: EngineLog) -> None:
         cancellation = Cancellation()
+        self._warnings = warnings
         self._arm = NativeArm(cancellation, words)
         # azure-native shows no progress while it waits.
         super().__init__({}, cancellation, EngineLog(None))
@@ -73,6 +74,10 @@ class AzureNative(HandlerProvider):
         given = {**defaults, **given}
         request.new_inputs = property_map(given)
         answer = await super().check(request)
+        for unknown in _unknown(native_type, given):
+            await self._warnings.warning(
+                request.urn, f"{unknown}. azure-native leaves it out without a word."
+            )
         inputs = {API_VERSION: native_type.api_version} | given
         return sdk.CheckResponse(inputs=property_map(inputs), failures=answer.failures)
 
@@ -118,6 +123,17 @@ class AzureNative(HandlerProvider):
         return plain
 
 
+def _mistakes(native_type: NativeType, inputs: Values) -> list[Mistake]:
+    own = (API_VERSION, HIDDEN_NAME)
+    sent = {name: value for name, value in inputs.items() if name not in own}
+    return list(mistakes(args_shape(native_type.args), sent))
+
+
+def _unknown(native_type: NativeType, inputs: Values) -> list[Mistake]:
+    """Returns the properties that azure-native does not have, and takes."""
+    return [each for each in _mistakes(native_type, inputs) if NOT_A_PROPERTY in each.reason]
+
+
 def _name(native_type: NativeType, request: sdk.CheckRequest, old: Values) -> Values:
     """Returns the name that azure-native makes up for a resource: it stays once it is there."""
     name = native_type.own_name
@@ -143,9 +159,8 @@ class NativeResource(Handler):
         return TYPES[self._token]
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        own = (API_VERSION, HIDDEN_NAME)
-        sent = {name: value for name, value in inputs.items() if name not in own}
-        wrong = list(mistakes(args_shape(self._type.args), sent))
+        unknown = _unknown(self._type, inputs)
+        wrong = [each for each in _mistakes(self._type, inputs) if each not in unknown]
         yield from wrong
         for name in self._type.path_names:
             if name not in inputs and name not in (mistake.path for mistake in wrong):
