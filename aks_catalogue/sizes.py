@@ -2,9 +2,11 @@
 
 cpu_sizes.csv has the common sizes without GPUs. An empty cell means that a value is unknown. Cache
 and temporary disk are from Azure's documentation of the series (2025) and from its public list of
-sizes (June 2025). Two values are derived: the cache of the Dpdsv5 and Dpldsv5 sizes from recorded
-OS disks (200 GiB with 8 vCPUs, so half of that with 4), and the quota families of D sizes of v4 and
-v5 that are in no list from the names of the others.
+sizes (June 2025); the series Av2, Basv2, Dv4, Dv5, Ev4, Ev5, Esv6, Edsv6, Dsv7, Ddsv7 and Dasv7,
+without isolated sizes, are from their pages of 2024 to 2026. Three values are derived: the cache of
+the Dpdsv5 and Dpldsv5 sizes from recorded OS disks (200 GiB with 8 vCPUs, so half of that with 4);
+the quota families of D sizes of v4 and v5 that are in no list, and those of Av2, Ev4, Ev5, Esv6 and
+Edsv6, from the names of the others.
 
 To renew them: `az vm list-skus --resource-type virtualMachines --size Standard_N --all` has vCPUs,
 memory, GPUs, generations and quota families; Azure's documentation of a series has its GPU and its

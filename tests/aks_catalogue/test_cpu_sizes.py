@@ -11,6 +11,9 @@ from aks_catalogue.sizes import cpu_sizes, is_gpu_size
         ("standard_d2s_v3", 2, 8.0, "standardDSv3Family"),
         ("standard_e64s_v3", 64, 432.0, "standardESv3Family"),
         ("standard_f2s_v2", 2, 4.0, "standardFSv2Family"),
+        # Of programs of other teams, whose rehearsals ended with a size that nobody knew.
+        ("standard_a2_v2", 2, 4.0, "standardAv2Family"),
+        ("standard_b4als_v2", 4, 8.0, "standardBasv2Family"),
     ],
 )
 def test_reads_the_properties_of_a_size(
@@ -21,7 +24,7 @@ def test_reads_the_properties_of_a_size(
 
 
 def test_every_row_is_a_unique_size_without_gpus() -> None:
-    assert len(cpu_sizes()) == 207
+    assert len(cpu_sizes()) == 311
     for key, size in cpu_sizes().items():
         assert key == size.name.lower()
         assert not is_gpu_size(size.name)

@@ -43,6 +43,17 @@ def test_an_unknown_location_or_size_has_no_offer() -> None:
     assert offer.find("Standard_NC8as_T4", "eastus") is None
 
 
+def test_a_size_that_no_table_has_can_be_offered() -> None:
+    """The rehearsal does not know each size of Azure, and no script could say that there is one."""
+    line = {"size": "Standard_D4ps_v9", "location": "eastus", "is": "offered"}
+    offer = offers({"sizes": [line]}).find("standard_d4ps_V9", "eastus")
+    assert offer is not None
+    assert (offer.size.vcpus, offer.size.quota_family) == (4, None)
+    assert offers({"sizes": [line]}).find("Standard_D4ps_v9", "westeurope") is None
+    everything = {"sizes": [{"size": "*", "is": "offered"}]}
+    assert offers(everything).find("Standard_D4ps_v9", "eastus") is None
+
+
 @pytest.mark.parametrize(
     ("era", "script", "is_offered"),
     [

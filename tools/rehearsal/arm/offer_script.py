@@ -4,6 +4,7 @@ The file is in the cloud's home. A change applies from the next request on. With
 without a key, everything in the tables is on offer. Its keys:
 
 - `sizes`: a list of `{size, location, is, zones, reason}`. `is` has the availability of the size:
+  `offered` (the default; it also offers a size that no table has, judged by its name),
   `absent` (not offered in the location), `restricted` (listed, but not available to this
   subscription; if `zones` is set, in these zones only) or `soldOut` (listed as available, but there
   are no machines: the operation of a PUT fails, and the autoscaler gets no nodes). `reason` is the

@@ -80,7 +80,7 @@ class Offers:
     def find(self, vm_size: str, location: str) -> Offer | None:
         """Returns the offer of a size in a location; None if it is not offered there."""
         size = known_sizes().get(vm_size.lower())
-        if size is None and self.script.any_gpu_size and is_gpu_size(vm_size):
+        if size is None and self._has_by_name(vm_size, location):
             cpus = room(vm_size, max_pods=0).cpus
             size = Size(
                 name=vm_size,
@@ -90,6 +90,13 @@ class Offers:
                 generations=frozenset(),
             )
         return next(self._of([size], location), None) if size else None
+
+    def _has_by_name(self, vm_size: str, location: str) -> bool:
+        """Returns whether the script offers a size that no table has."""
+        return (self.script.any_gpu_size and is_gpu_size(vm_size)) or any(
+            line.is_ == "offered" and plain(line.size) == plain(vm_size)
+            for line in at(self.script.sizes, location)
+        )
 
     def in_location(self, location: str) -> list[Offer]:
         return list(self._of(known_sizes().values(), location))
