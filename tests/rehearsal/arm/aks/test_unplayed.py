@@ -9,7 +9,9 @@ from aks_catalogue.aks_properties import KEPT_INSIDE
 from aks_catalogue.aks_versions import lifetimes
 from aksgpu.rehearse import stored_only
 from rehearsal import cloud
-from rehearsal.arm.aks import fields
+from rehearsal.arm.aks import fields, unplayed
+from rehearsal.arm.aks.places import pools_of
+from tests.rehearsal.arm.in_process import Arm
 from tests.rehearsal.conftest import API_VERSION, Azure
 
 V = f"?api-version={API_VERSION}"
@@ -51,6 +53,36 @@ def test_a_stored_property_is_told_by_its_owner(
         "Stored, not simulated: autoScalerProfile.scan-interval of cluster cluster; "
         "kubeletConfig of one and two."
     )
+
+
+def test_the_autoscalers_defaults_are_not_told_as_the_programs() -> None:
+    """Eighteen of them hid what the program had written, whenever an inline pool scaled itself."""
+    arm = Arm()
+    path = arm.name()
+    inline = {"name": "system", "mode": "System", "vmSize": "Standard_D4ds_v5", "count": 1}
+    inline |= {"enableAutoScaling": True, "minCount": 1, "maxCount": 2}
+    written = {"expander": "most-pods", "scan-interval": "10s"}
+    body = {
+        "location": "eastus",
+        "identity": {"type": "SystemAssigned"},
+        "properties": {
+            "dnsPrefix": "c",
+            "agentPoolProfiles": [inline],
+            "autoScalerProfile": written,
+        },
+    }
+    assert arm.call("PUT", path, body, API_VERSION).status == 201
+    store = arm._front.backend.store
+    cluster = store.find(path)
+    assert cluster is not None
+    assert len(cluster.properties["autoScalerProfile"]) > len(written)
+    [pool] = pools_of(store, cluster)
+    assert unplayed.of_cluster(cluster, pool.properties) == []
+    written["scan-interval"] = "20s"
+    assert arm.call("PUT", path, body, API_VERSION).status == 200
+    changed = store.find(path)
+    assert changed is not None
+    assert unplayed.of_cluster(changed, pool.properties) == ["autoScalerProfile.scan-interval"]
 
 
 def test_nothing_is_said_where_all_is_played() -> None:

@@ -20,11 +20,13 @@ _SERVER_MADE = frozenset(
 def of_cluster(cluster: Resource, first_pool: Json) -> list[str]:
     """Returns the paths of a cluster's properties that are stored only, in alphabetical order."""
     place = (cluster.name, cluster.id.split("/")[4], cluster.location)
-    return _stored_only(
-        "cluster",
-        cluster.properties,
-        lambda sent: defaults.cluster(sent, None, place, _API_VERSION, first_pool),
-    )
+
+    def fill(sent: Json) -> Json:
+        filled = defaults.cluster(sent, None, place, _API_VERSION, first_pool)
+        # AKS fills it in once an inline pool scales itself.
+        return defaults.scaling(filled) if "autoScalerProfile" in cluster.properties else filled
+
+    return _stored_only("cluster", cluster.properties, fill)
 
 
 def of_pool(pool: Resource, cluster: Resource) -> list[str]:
