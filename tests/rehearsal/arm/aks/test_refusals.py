@@ -578,12 +578,6 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "smaller than /12",
     ),
     (
-        "cluster-services-public",
-        network(serviceCidr="8.8.0.0/16", dnsServiceIP="8.8.0.10"),
-        "InvalidParameter",
-        "public",
-    ),
-    (
         "cluster-services-link-local",
         network(serviceCidr="169.254.0.0/20", dnsServiceIP="169.254.0.10"),
         "InvalidParameter",

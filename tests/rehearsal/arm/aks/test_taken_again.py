@@ -154,7 +154,9 @@ def test_some_network_changes_are_accepted_in_one_direction_only(
         assert answer.body["target"] == f"networkProfile.{name}"
 
 
-@pytest.mark.parametrize("services", ["172.56.0.0/16", "172.30.0.0/16", "192.0.2.0/24"])
+@pytest.mark.parametrize(
+    "services", ["172.56.0.0/16", "172.30.0.0/16", "192.0.2.0/24", "112.0.0.0/16"]
+)
 def test_unusual_service_cidrs_are_accepted(arm: Arm, services: str) -> None:
     """AKS took 172.56.0.0/16 (recorded, 2023-11 and 2023-12): it was refused as public."""
     address = services.replace("0/16", "10").replace("0/24", "10")

@@ -319,6 +319,28 @@ class _Log(EngineLog):
         self.warnings.append(f"{urn} {message}")
 
 
+URN = "urn:pulumi:s::p::azure-native:containerservice:ManagedCluster::c"
+
+
+def checked(log: EngineLog, inputs: dict[str, Any]) -> sdk.CheckResponse:
+    asked = sdk.CheckRequest(URN, {}, property_map(inputs), b"")
+    return asyncio.run(AzureNative(log).check(asked))
+
+
+def test_a_public_range_of_services_is_a_warning() -> None:
+    """It was refused by release notes alone, and programs have had such a range for years."""
+    log = _Log()
+    inputs: dict[str, Any] = {
+        "resourceGroupName": "g",
+        "resourceName": "c",
+        "location": "eastus",
+    }
+    inputs["networkProfile"] = {"serviceCidr": "112.0.0.0/16"}
+    assert not checked(log, inputs).failures
+    [warning] = log.warnings
+    assert "112.0.0.0/16 is public" in warning
+
+
 def test_a_property_that_the_sdk_lacks_is_a_warning_and_not_sent() -> None:
     """`dockerBridgeCidr`, which azure-native leaves out, stopped the rehearsal of two programs."""
     log = _Log()
@@ -328,12 +350,9 @@ def test_a_property_that_the_sdk_lacks_is_a_warning_and_not_sent() -> None:
         "location": "eastus",
         "networkProfile": {"dockerBridgeCidr": "172.17.0.1/16", "networkPlugin": "azure"},
     }
-    token = "azure-native:containerservice:ManagedCluster"
-    asked = sdk.CheckRequest(f"urn:pulumi:s::p::{token}::c", {}, property_map(inputs), b"")
-    answer = asyncio.run(AzureNative(log).check(asked))
-    assert not answer.failures
+    assert not checked(log, inputs).failures
     assert log.warnings == [
-        f"{asked.urn} networkProfile.dockerBridgeCidr: is not a property of "
+        f"{URN} networkProfile.dockerBridgeCidr: is not a property of "
         "ContainerServiceNetworkProfileArgs. azure-native leaves it out without a word."
     ]
     body = {"location": "eastus", "properties": {"networkProfile": {"networkPlugin": "azure"}}}

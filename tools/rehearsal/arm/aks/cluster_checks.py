@@ -105,10 +105,6 @@ def large_services(case: Case) -> Words | None:
     return _reserved(case, "serviceCidr", networks.is_too_large_for_services)
 
 
-def public_services(case: Case) -> Words | None:
-    return _reserved(case, "serviceCidr", networks.is_public)
-
-
 def link_local_services(case: Case) -> Words | None:
     return _reserved(
         case, "serviceCidr", lambda network: networks.overlap(network, networks.LINK_LOCAL)

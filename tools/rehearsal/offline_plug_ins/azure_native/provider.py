@@ -9,7 +9,9 @@ from typing import Any
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 
+from aks_catalogue import networks
 from aks_catalogue.mistakes import Mistake
+from aks_catalogue.shapes import at
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
@@ -74,10 +76,8 @@ class AzureNative(HandlerProvider):
         given = {**defaults, **given}
         request.new_inputs = property_map(given)
         answer = await super().check(request)
-        for unknown in _unknown(native_type, given):
-            await self._warnings.warning(
-                request.urn, f"{unknown}. azure-native leaves it out without a word."
-            )
+        for warning in _warnings(native_type, given):
+            await self._warnings.warning(request.urn, warning)
         inputs = {API_VERSION: native_type.api_version} | given
         return sdk.CheckResponse(inputs=property_map(inputs), failures=answer.failures)
 
@@ -132,6 +132,17 @@ def _mistakes(native_type: NativeType, inputs: Values) -> list[Mistake]:
 def _unknown(native_type: NativeType, inputs: Values) -> list[Mistake]:
     """Returns the properties that azure-native does not have, and takes."""
     return [each for each in _mistakes(native_type, inputs) if NOT_A_PROPERTY in each.reason]
+
+
+def _warnings(native_type: NativeType, inputs: Values) -> Iterator[str]:
+    for unknown in _unknown(native_type, inputs):
+        yield f"{unknown}. azure-native leaves it out without a word."
+    services = at(inputs, "networkProfile.serviceCidr")
+    if native_type.name == "ManagedCluster" and networks.is_public(networks.network(services)):
+        yield (
+            f"networkProfile.serviceCidr: {services} is public. AKS refuses such ranges since "
+            "2023-09 by its release notes, but took some later: the rehearsal takes it."
+        )
 
 
 def _name(native_type: NativeType, request: sdk.CheckRequest, old: Values) -> Values:
