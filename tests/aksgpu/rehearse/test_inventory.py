@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -40,6 +40,30 @@ def test_a_deleted_resource_is_not_shown_as_existing(engine_cloud: Cloud) -> Non
         ("ManagedCluster", "c", "does not exist"),
         ("AgentPool", "gpu", "does not exist"),
         ("DaemonSet", "plugin", "unknown: the cluster does not answer"),
+    ]
+
+
+def test_inline_pools_are_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Size and nodes were empty for programs whose pools are all inline, as most are."""
+    cluster = "/subscriptions/s/resourcegroups/g/providers/managedClusters/c"
+    state = State(
+        [
+            resource(CLUSTER, cluster),
+            resource("azure-native:containerservice:AgentPool", f"{cluster}/agentPools/gpu"),
+        ]
+    )
+    system = {"name": "system", "vmSize": "Standard_D4ds_v5", "count": 2}
+    pool = {"vmSize": "Standard_NC8as_T4_v3", "count": 1, "provisioningState": "Succeeded"}
+    listed = [system | {"provisioningState": "Succeeded"}, {**pool, "name": "gpu"}]
+    bodies = [
+        {"properties": {"agentPoolProfiles": listed, "provisioningState": "Succeeded"}},
+        {"properties": pool},
+    ]
+    monkeypatch.setattr(inventory, "_read", lambda *_: bodies)
+    assert inventory.resources(state, cast("Cloud", None), None, {}) == [
+        ["ManagedCluster", "c", "", "", "Succeeded"],
+        ["inline pool", "system", "Standard_D4ds_v5", "2", "Succeeded"],
+        ["AgentPool", "gpu", "Standard_NC8as_T4_v3", "1", "Succeeded"],
     ]
 
 

@@ -4,11 +4,13 @@ import asyncio
 import http.client
 import json
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from aks_catalogue.nodes import INLINE_POOLS
+from aks_catalogue.shapes import at
 from aksgpu.check.api import opened
 from aksgpu.outcome import StoppedError
 from aksgpu.rehearse.state import State
@@ -38,8 +40,13 @@ def resources(
     azure = [each for each in state.created if each["id"].startswith("/")]
     objects = [each for each in state.created if each["type"].startswith("kubernetes:")]
     current = _read(cloud, azure)
+    pools = {each["id"].lower() for each in azure if _kind(each) == "AgentPool"}
     return [
-        *(_azure_row(resource, body) for resource, body in zip(azure, current, strict=True)),
+        *(
+            row
+            for resource, body in zip(azure, current, strict=True)
+            for row in (_azure_row(resource, body), *_inline_rows(resource, body or {}, pools))
+        ),
         *asyncio.run(_objects(objects, kubeconfig, environment)),
     ]
 
@@ -64,6 +71,16 @@ def _azure_row(resource: Mapping[str, Any], body: Mapping[str, Any] | None) -> l
     properties = body.get("properties") or {}
     state = properties.get("provisioningState") or properties.get("state") or ""
     return [kind, name, properties.get("vmSize", ""), _nodes(properties), state]
+
+
+def _inline_rows(
+    cluster: Mapping[str, Any], body: Mapping[str, Any], pools: Collection[str]
+) -> Iterator[list[str]]:
+    """A row for each pool in a cluster's list that is no resource of its own."""
+    for pool in at(body, f"properties.{INLINE_POOLS}") or ():
+        if f"{cluster['id']}/agentPools/{pool['name']}".lower() not in pools:
+            state = pool.get("provisioningState") or ""
+            yield ["inline pool", pool["name"], pool.get("vmSize", ""), _nodes(pool), state]
 
 
 def _nodes(properties: Mapping[str, Any]) -> str:
