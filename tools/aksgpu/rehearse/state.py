@@ -8,7 +8,7 @@ from typing import Any
 from aksgpu.check.expected import in_clear
 from aksgpu.outcome import Cause, stopped
 from aksgpu.preflight.owned import NO_STACK
-from aksgpu.rehearsal_stage import down_line
+from aksgpu.rehearsal_stage import down_line, rehearsed_program
 from aksgpu.running import Program, ProgramError
 
 _ROOT = "pulumi:pulumi:Stack"
@@ -56,6 +56,10 @@ def read(pulumi: Program, stack: str) -> State | None:
     try:
         exported = process.succeeded()
     except ProgramError as error:
+        if "Pulumi.yaml" in str(error):
+            # The copy has what the owner wrote.
+            own = str(error).replace(str(pulumi.folder), str(rehearsed_program()))
+            raise stopped(Cause.STACK_FILE_INVALID, own, "correct the Pulumi.yaml") from None
         raise stopped(
             Cause.PROGRAM_FAILED,
             str(error),
