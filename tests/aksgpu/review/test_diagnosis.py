@@ -31,6 +31,13 @@ def test_errors_of_the_engine_are_mapped_to_causes(error: str, cause: Cause) -> 
     assert problem.advice
 
 
+def test_a_language_that_is_missing_has_a_way_out() -> None:
+    """A program in YAML was told to preview it, to see the error with its context."""
+    error = "failed to load language plugin yaml: no language plugin 'pulumi-language-yaml' found"
+    (problem,) = problems_of([error])
+    assert "Pulumi's own release on the PATH" in problem.advice
+
+
 def test_a_follow_up_error_is_reported_only_without_its_cause() -> None:
     follows = "an unhandled error occurred: the program failed: exit status 1"
 

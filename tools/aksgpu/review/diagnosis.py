@@ -29,6 +29,12 @@ _SIGNS: tuple[tuple[str, Cause, str], ...] = (
         "correct the stack file",
     ),
     (
+        r"language plugin",
+        Cause.PREVIEW_FAILED,
+        "a pulumi that was built on this machine runs Python alone: put Pulumi's own release on "
+        "the PATH, which has the other languages",
+    ),
+    (
         r"connection (refused|reset|aborted|timed out)|cannot connect to|failed to connect"
         r"|no such host|name or service not known|temporary failure in name resolution"
         r"|connect call failed|ClientConnector\w*Error|failed to resolve"
