@@ -327,6 +327,24 @@ def test_a_program_can_read_the_settings_of_azure_native(project: Project) -> No
     }
 
 
+def test_plug_ins_of_the_owner_are_found(project: Project, engine: Engine, tmp_path: Path) -> None:
+    """`pulumi plugin install`, which the error advised, changed nothing in the rehearsal."""
+    theirs = tmp_path / "plugins"
+    (theirs / "resource-random-v4.16.0").mkdir(parents=True)
+    (theirs / "resource-random-v4.16.0" / "pulumi-resource-random").touch(0o755)
+    project.share_plug_ins(tmp_path / "none")
+    project.share_plug_ins(theirs)
+    project.share_plug_ins(theirs)
+    project.write()
+    listed = subprocess.check_output(
+        [str(engine.pulumi), "plugin", "ls", "--json"],
+        cwd=tmp_path,
+        env={**os.environ, "PULUMI_HOME": project.environment()["PULUMI_HOME"]},
+        text=True,
+    )
+    assert [plugin["name"] for plugin in json.loads(listed)] == ["random"]
+
+
 def test_the_project_of_another_team_keeps_what_its_program_runs_with(tmp_path: Path) -> None:
     """Its poetry became our pip, its package was looked for beside the rehearsal's own file."""
     packages: dict[str, Any] = {

@@ -132,6 +132,14 @@ class Project:
             "PULUMI_SKIP_UPDATE_CHECK": "true",
         }
 
+    def share_plug_ins(self, of_owner: Path) -> None:
+        """Lets `pulumi` find the plug-ins that the owner of the machine has installed."""
+        own = self.home / "pulumi-home" / "plugins"
+        if of_owner.is_dir() and not own.exists():
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.unlink(missing_ok=True)
+            own.symlink_to(of_owner)
+
     def write(self) -> None:
         """Writes the project file, and copies the known stack files again."""
         real = _read(self.program / "Pulumi.yaml")

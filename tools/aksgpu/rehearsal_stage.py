@@ -118,5 +118,7 @@ def set_stage(say: Say, pack: Path | None = None) -> Stage:
     project = rehearsed_project(home, pack)
     project.write()
     # Another team's program may need more plug-ins than the offline ones.
+    if is_of_others():
+        project.share_plug_ins(Path.home() / ".pulumi" / "plugins")
     more = {"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "false"} if is_of_others() else {}
     return Stage(engine, cloud, project, more)
