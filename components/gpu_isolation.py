@@ -15,6 +15,9 @@ from components import isolation_policies
 from components.arguments import check
 
 _ACTIONS = {"deny": ["Deny"], "warn": ["Warn", "Audit"]}
+# The API server unites the actions of a binding that changes, and `Deny` and `Warn` exclude each
+# other. So each choice has a binding of its own, which is there before the other one goes.
+_BINDINGS = {"deny": "", "warn": "-warn"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +80,10 @@ class GpuIsolation(pulumi.ComponentResource):
                 spec=exempt.apply(spec),
                 opts=child,
             )
+            binding = f"aks-gpu-isolation-{suffix}{_BINDINGS[args.violations]}"
             admission.ValidatingAdmissionPolicyBinding(
                 f"{name}-{suffix}",
-                metadata=meta.v1.ObjectMetaArgs(name=policy.metadata["name"]),
+                metadata=meta.v1.ObjectMetaArgs(name=binding),
                 spec=admission.ValidatingAdmissionPolicyBindingSpecArgs(
                     policy_name=policy.metadata["name"],
                     validation_actions=_ACTIONS[args.violations],

@@ -58,6 +58,9 @@ def test_a_violation_is_denied_or_warned_of(
     graph = deployed(deploy, violations=violations)
     for binding in graph.all("ValidatingAdmissionPolicyBinding"):
         assert binding.inputs["spec"]["validationActions"] == actions
+        # An update from one to the other was refused: what has both actions is invalid.
+        is_own = binding.inputs["metadata"]["name"] == binding.inputs["spec"]["policyName"]
+        assert is_own == (violations == "deny")
 
 
 def test_agents_are_exempt_by_the_names_of_their_namespaces(deploy: Deploy) -> None:

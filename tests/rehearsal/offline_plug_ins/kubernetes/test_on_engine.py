@@ -172,6 +172,40 @@ def test_the_articles_objects_from_a_cancelled_update_to_their_deletion(
     assert not kube.plane.has("namespace", "whole-life")
 
 
+ISOLATION = """
+from components import GpuIsolation, GpuIsolationArgs
+
+GpuIsolation(
+    "isolation",
+    GpuIsolationArgs(violations={violations!r}),
+    pulumi.ResourceOptions(providers=[provider]),
+)
+"""
+
+
+@pytest.mark.nightly
+def test_isolation_goes_from_warnings_to_refusals_and_back(kube: KubernetesBench) -> None:
+    """The page advises to begin with warnings, and the preview of the change to refusals failed:
+    the API server united the actions of a binding, which do not go together.
+    """
+
+    def asked(violations: str) -> None:
+        program = PREAMBLE.format(namespace="isolated")
+        kube.write(program + ISOLATION.format(violations=violations))
+
+    bindings = {"isolation-pods", "isolation-variables"}
+    asked("warn")
+    kube.pulumi("up", "--yes", "--skip-preview")
+    for violations, actions in (("deny", ["Deny"]), ("warn", ["Warn", "Audit"])):
+        asked(violations)
+        assert kube.changes() == dict.fromkeys(bindings, "replace")
+        kube.pulumi("up", "--yes")
+        live = kube.plane.get("validatingadmissionpolicybindings")["items"]
+        assert [each["spec"]["validationActions"] for each in live] == [actions] * 2
+        assert kube.changes() == {}
+    kube.pulumi("destroy", "--yes", "--skip-preview")
+
+
 ODD = """
 k8s.apps.v1.DaemonSet(
     "hanging",
