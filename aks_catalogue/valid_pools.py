@@ -352,6 +352,12 @@ NOT_RESERVED_FOR_SPOT = wrong_if(
     lambda group, pool: group and pool.get("spot"),
     "Azure reserves no capacity for spot nodes: remove capacityReservationGroupId, or spot",
 )
+# https://learn.microsoft.com/azure/aks/reduce-latency-ppg, 2026-11-29
+PLACED_IN_ONE_ZONE = wrong_if(
+    lambda group, pool: group and len({*pool.get("zones", ())}) > 1,
+    "AKS puts nodes close to each other only in one zone: use one of zones, or remove "
+    "proximityPlacementGroupId",
+)
 NOT_SCALED_IF_MANAGED = wrong_if(
     lambda most, pool: pool.get("gpuStack") == _MANAGED and most is not None,
     "AKS does not scale a pool with gpuStack: managed: remove minCount and maxCount, or set "

@@ -92,6 +92,7 @@ class GpuNodePoolArgs(UserPoolArgs):
         pulumi.Input[str] | None,
         Sent("proximityPlacementGroupID"),
         resource_id("proximityPlacementGroups", "a proximity placement group"),
+        rules.PLACED_IN_ONE_ZONE,
     ] = None
     """The resource ID of a proximity placement group, which keeps nodes close to each other, in one
     zone. Default: none. Another group replaces the pool."""

@@ -80,6 +80,7 @@ def group(**args: Any) -> ResourceGroup:
 
 
 SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
+PLACEMENT = "/subscriptions/s/providers/Microsoft.Compute/proximityPlacementGroups/p"
 # The part of a stack file, the properties that it has there, and the path of what is wrong.
 CASES: list[tuple[str, dict[str, Any], str]] = [
     # What a rule compares with stood below: the stack file said nothing of these two.
@@ -135,6 +136,12 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"maxSurge": "1", "maxUnavailable": "20%"}, "maxSurge"),
     ("gpuPools[0]", {"maxUnavailable": "-1"}, "maxUnavailable"),
     ("gpuPools[0]", {"capacityReservationGroupId": "r"}, "capacityReservationGroupId"),
+    # Green in every preview and in a rehearsal, and refused by AKS.
+    (
+        "gpuPools[0]",
+        {"zones": ["1", "2"], "proximityPlacementGroupId": PLACEMENT},
+        "proximityPlacementGroupId",
+    ),
     ("gpuPools[0]", {"maxPods": 9}, "maxPods"),
     ("gpuPools[0]", {"maxPods": 251}, "maxPods"),
     ("gpuPools[0]", {"spot": True, "maxUnavailable": "1"}, "maxUnavailable"),
@@ -460,3 +467,10 @@ def test_a_value_of_the_wrong_type_is_a_mistake() -> None:
         gpu_pool(labels=None)
     with pytest.raises(pulumi.InputPropertiesError, match="customHeaders: cannot be"):
         gpu_pool(custom_headers={"UseGPUDedicatedVHD": True})
+
+
+@pytest.mark.parametrize("zones", [["2"], []])
+def test_a_placement_group_goes_with_one_zone(zones: list[str]) -> None:
+    assert (
+        from_settings("gpuPools[0]", {"zones": zones, "proximityPlacementGroupId": PLACEMENT}) == []
+    )
