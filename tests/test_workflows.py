@@ -1,10 +1,13 @@
 """The workflows, as somebody reads them who wants to get at their credentials."""
 
+import ast
+import builtins
 import os
 import re
 import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +140,30 @@ def test_there_is_no_stored_secret() -> None:
 def test_no_script_contains_text_of_an_event() -> None:
     for where, step in steps():
         assert "${{" not in step.get("run", ""), where
+
+
+_PYTHON = r'python3?"?\s+'
+
+
+def test_python_in_workflows_and_their_scripts_imports_what_is_there() -> None:
+    """A step imported a package that had moved, which nobody saw until its workflow ran."""
+    scripts = [file.read_text() for file in (ROOT / ".ci").iterdir()]
+    scripts += [step["run"] for _, step in steps() if "run" in step]
+    text = "\n".join(scripts)
+
+    modules = re.findall(rf"{_PYTHON}-m ([\w.]+)", text)
+    assert "aksgpu.ci.stacks" in modules
+    assert [name for name in modules if name != "venv" and not find_spec(name)] == []
+    programs = re.findall(rf"{_PYTHON}-c\s+(?:\\\s+)?'([^']+)'", text)
+    assert len(programs) > 1
+    for program in programs:
+        tree = ast.parse(program)
+        known = dict(vars(builtins))
+        for each in tree.body:
+            if isinstance(each, ast.Import | ast.ImportFrom):
+                exec(ast.unparse(each), known)  # noqa: S102 (our own files)
+        names = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+        assert names <= known.keys(), program
 
 
 def test_each_workflow_has_only_its_expected_triggers() -> None:
