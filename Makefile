@@ -70,6 +70,7 @@ lint: .venv/ready ## Runs linters, types, import rules, and the workflows' check
 	for program in examples/*/__main__.py; do $(BIN)/mypy $$program || exit 1; done
 	PYTHONPATH=.:plugins:tools $(BIN)/lint-imports
 	$(BIN)/python -m machine_setup.from_source.actionlint .github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet .github
 	$(BIN)/shellcheck --external-sources .ci/*
 
 docs: .venv/ready ## Generates docs/reference from the code

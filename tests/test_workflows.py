@@ -102,7 +102,7 @@ def job(name: str, of: str) -> dict[str, Any]:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(GITHUB)))
 def test_every_action_is_pinned_by_commit_with_its_version(file: Path) -> None:
     for line in file.read_text().splitlines():
-        if "uses:" in line and "uses: ./" not in line:
+        if "uses:" in line and "uses: $/" not in line:
             pinned = _PINNED.search(line)
             assert pinned, line
             assert pinned["action"].split("/")[0] in OWNERS
@@ -222,7 +222,7 @@ def test_no_fork_gets_credentials() -> None:
 @pytest.mark.parametrize("which", TRUSTED, ids=": ".join)
 def test_privileged_jobs_use_no_cache(which: tuple[str, str]) -> None:
     for step in JOBS[which]["steps"]:
-        assert not step.get("uses", "").startswith(("actions/cache", "./")), step
+        assert not step.get("uses", "").startswith(("actions/cache", "./", "$/")), step
         assert "cache" not in step.get("with", {}), step
 
 
@@ -230,7 +230,7 @@ def test_each_target_has_a_cache_that_main_fills() -> None:
     """One key served all: the first job to end, which needs least, filled it for good."""
     warm = job("warm-caches", "warm")["strategy"]["matrix"]["target"]
     checks = job("pull-request", "checks")["strategy"]["matrix"]["target"]
-    taken = {step["with"]["target"] for _, step in using("./.github/actions/tools")}
+    taken = {step["with"]["target"] for _, step in using("$/.github/actions/tools")}
     assert taken - {"${{ matrix.target }}"} | set(checks) == set(warm)
     assert len(warm) == len(set(warm))
 
