@@ -158,19 +158,19 @@ class _LivePools:
         sent = await resolved(args.new_inputs)
         live = await azure_reads.read(self.provider, azure_reads.CLUSTER, sent)
         live_pools, named = _by_name(live), _named(sent)
+        # The program has one inline pool at most.
+        if len(named) > 1:
+            raise StaleError(
+                "this update would send the pools that a refresh wrote to the state: add a tag to "
+                "the cluster in the same update, which makes Pulumi send the pools of the program. "
+                "If the program's cluster has not changed, `pulumi up --refresh` is enough"
+            )
         for name, pool in named:
             if name not in live_pools:
                 raise StaleError(
                     f"pool {name!r} does not exist in Azure: run `pulumi up --refresh`"
                 )
             _require_count(name, pool, live_pools[name])
-        # The program has one inline pool at most.
-        if len(named) > 1:
-            raise StaleError(
-                "this update would send the pools that a refresh wrote to the state: run `pulumi "
-                "up --refresh`. If that fails too, add a tag to the cluster in the same update, "
-                "which makes Pulumi send the pools of the program"
-            )
 
 
 def _pool(cluster: Values, inputs: Values, *, rotates: bool) -> Values:

@@ -4,13 +4,14 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aks_catalogue import aks_properties
 from components import GpuNodePool, hooks
-from components.live_pools import has, is_replaced
+from components.live_pools import StaleError, _LivePools, has, is_replaced
 from tests.components.test_gpu_node_pool import ARGS
 from tests.conftest import Deploy
 
@@ -121,6 +122,30 @@ def test_mocks_that_answer_no_lookup_are_no_error(
     args = replace(ARGS, count=0, min_count=0, max_count=3)
     pool = deploy(lambda: GpuNodePool("gpu", args)).only("AgentPool")
     assert list(pool.options.ignoreChanges) == ["count"]
+
+
+@pytest.mark.parametrize("gone", ["larger", "smaller"])
+def test_pools_that_a_refresh_wrote_are_refused_with_what_helps(
+    monkeypatch: pytest.MonkeyPatch, gone: str
+) -> None:
+    """`up --refresh` took a rung away; the next update of the cluster failed with the advice to
+    run `up --refresh`, which leaves the other pools in the list.
+    """
+    pools = [{"name": name, "count": 1} for name in ("system", "spot", "larger")]
+
+    async def live(*_: Any) -> Any:
+        return {"agentPoolProfiles": [pool for pool in pools if pool["name"] != gone]}
+
+    monkeypatch.setattr("components.azure_reads.read", live)
+    args = pulumi.ResourceHookArgs(
+        "urn", "id", "cluster", "type", new_inputs={"agentPoolProfiles": pools}
+    )
+
+    async def require() -> None:
+        await _LivePools(None).require(args)
+
+    with pytest.raises(StaleError, match=r"^[^:]+: add a tag to the cluster"):
+        asyncio.run(require())
 
 
 def test_pools_share_their_hooks(deploy: Deploy) -> None:
