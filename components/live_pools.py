@@ -137,7 +137,10 @@ class _Program:
 
 @dataclass(frozen=True)
 class _LiveCount:
-    """Refuses to change the number of nodes of a pool that AKS scales, or has scaled."""
+    """Refuses to change the number of nodes of a pool that AKS scales, or has scaled.
+
+    Of another pool that is gone, it says that the update makes it anew.
+    """
 
     provider: Provider
 
@@ -146,6 +149,9 @@ class _LiveCount:
         if sent.get("enableAutoScaling") or old.get("enableAutoScaling"):
             live = await azure_reads.read(self.provider, azure_reads.POOL, sent)
             _require_count(sent["agentPoolName"], sent, live)
+        elif sent and await azure_reads.find(self.provider, azure_reads.POOL, sent) == {}:
+            name = sent["agentPoolName"]
+            pulumi.log.warn(f"pool {name!r} does not exist in Azure: this update makes it anew")
 
 
 @dataclass(frozen=True)
