@@ -10,11 +10,12 @@ from types import MappingProxyType
 from aksgpu.outcome import Cause, stopped
 from aksgpu.project import Project
 from aksgpu.running import Program
-from aksgpu.stack_names import mistake_in_name
+from aksgpu.stack_names import mistake_in_name, short_name
 from machine_setup import Engine, ensure_engine, ensure_kubernetes, helm_place
 from machine_setup.cache import Say
 from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
+from rehearsal.files import write_whole
 from rehearsal.offline_plug_ins.launch import HELM_VARIABLE
 
 PROGRAM = Path(__file__).resolve().parents[2]
@@ -46,9 +47,11 @@ def command_line(*words: str, stack: str = "") -> str:
 
 
 def rehearse_line(stack: str) -> str:
-    """The command that rehearses a stack."""
-    if is_of_others():
-        return command_line("rehearse", stack=stack)
+    """The command that rehearses a stack, with the policy pack that it was given last."""
+    pack = given_pack(stack)
+    if pack or is_of_others():
+        options = ["--policy-pack", str(pack)] if pack else []
+        return command_line("rehearse", *options, stack=stack)
     return f"make rehearse STACK={shlex.quote(stack)}"
 
 
@@ -64,6 +67,25 @@ def rehearsal_root() -> Path:
 def rehearsal_home() -> Path:
     """The folder of the program's rehearsal."""
     return rehearsal_root() / ".rehearsal"
+
+
+def given_pack(stack: str) -> Path | None:
+    """The policy pack that the stack's last rehearsal was given in place of the program's own."""
+    file = _file_of_pack(stack)
+    return Path(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+def keep_given_pack(stack: str, pack: Path | None) -> None:
+    file = _file_of_pack(stack)
+    if pack is None:
+        file.unlink(missing_ok=True)
+        return
+    file.parent.mkdir(exist_ok=True)
+    write_whole(file, str(pack).encode(), 0o600)
+
+
+def _file_of_pack(stack: str) -> Path:
+    return rehearsal_home() / "policy-packs" / short_name(stack)
 
 
 def require_name(stack: str) -> None:

@@ -77,6 +77,8 @@ def test_a_program_of_another_team_is_rehearsed_with_and_without_our_pack(progra
         assert code == 1, printed
         assert "gpu-pool-linux-only" in printed
         assert "Nothing was changed." in printed
+        # What is printed here once created what was refused.
+        assert f"rehearse --policy-pack {ROOT / 'policies'} --project" in " ".join(printed.split())
 
         write(program, "Linux")
         code, printed = run(program, "rehearse")

@@ -141,7 +141,7 @@ def test_a_shell_hears_of_a_change_once_it_is_made(
 ) -> None:
     """The command said that the shell had changed, and failed after that."""
 
-    def fails(_: object) -> Stage:
+    def fails(*_: object) -> Stage:
         raise stopped(Cause.REHEARSAL_UNAVAILABLE, "there is no Go", "install it")
 
     monkeypatch.setattr(command, "set_stage", fails)

@@ -21,7 +21,9 @@ from aksgpu.rehearsal_stage import (
     PROGRAM,
     Stage,
     command_line,
+    given_pack,
     is_of_others,
+    keep_given_pack,
     rehearsal_home,
     rehearse_line,
     require_name,
@@ -53,6 +55,7 @@ def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
     if configuration and configuration.settings.pools_of(OPERATOR):
         ensure_helm(to_stderr)
     stage = set_stage(to_stderr, pack)
+    keep_given_pack(stack, pack)
     _write_stack(stage, stack)
     pulumi = stage.pulumi()
     before = state.read_or_init(pulumi, stack)
@@ -100,7 +103,7 @@ def print_environment(stack: str) -> int:
     require_name(stack)
     if find(rehearsal_home()) is None:
         to_stderr("The rehearsal cloud does not run: starting it.")
-    stage = set_stage(to_stderr)
+    stage = set_stage(to_stderr, given_pack(stack))
     _write_stack(stage, stack)
     current = state.read(stage.pulumi(), stack)
     if current is None:
@@ -109,7 +112,7 @@ def print_environment(stack: str) -> int:
         shell.keep_kubeconfig(stage.project.home, stack, current.outputs.get("kubeconfig"))
     for line in shell.commands_to_enter(stage, stack, os.environ):
         typer.echo(line)
-    shell.say_which(stack, to_stderr)
+    shell.say_which(stage, stack, to_stderr)
     return 0
 
 

@@ -50,10 +50,11 @@ def commands_to_leave(before: Mapping[str, str]) -> Iterator[str]:
     yield "unset -f pulumi"
 
 
-def say_which(stack: str, say: Say) -> None:
-    say(f"The shell now uses the rehearsed stack {stack}: pulumi from any folder, with")
+def say_which(stage: Stage, stack: str, say: Say) -> None:
+    pack = " with the policy pack," if stage.project.pack else ""
+    say(f"The shell now uses the rehearsed stack {stack}: pulumi from any folder,{pack}")
     switch_back = f'eval "$({command_line("env", "--unset")})"'
-    say(f"the policy pack, and kubectl on its cluster. To switch back: {switch_back}")
+    say(f"and kubectl on its cluster. To switch back: {switch_back}")
 
 
 def kubeconfig_of(home: Path, stack: str) -> Path:
