@@ -26,6 +26,7 @@ from aksgpu.rehearsal_stage import (
     keep_given_pack,
     rehearsal_home,
     rehearse_line,
+    rehearsed_project,
     require_name,
     set_stage,
 )
@@ -37,10 +38,12 @@ from aksgpu.rehearse.unrecorded import has_unrecorded
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_next, print_result
 from aksgpu.stack_names import stack_file as file_of
+from aksgpu.stack_names import stacks_in
 from machine_setup import ensure_helm
 from machine_setup.progress import to_stderr
 from rehearsal.cloud import empty, find, status_of
 from rehearsal.files import log_length
+from stack_settings.stack_file import read as read_stack_file
 
 
 def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
@@ -52,6 +55,7 @@ def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
     # Mistakes in the file are reported before anything starts. Those of other teams mean something
     # to their programs alone.
     configuration = None if is_of_others() else stack_file.read(PROGRAM, stack)
+    _require_stack_file(stack)
     if configuration and configuration.settings.pools_of(OPERATOR):
         ensure_helm(to_stderr)
     stage = set_stage(to_stderr, pack)
@@ -101,6 +105,7 @@ def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
 def print_environment(stack: str) -> int:
     """Prints the commands for a shell to work on a rehearsed stack; the exit code."""
     require_name(stack)
+    _require_stack_file(stack)
     if find(rehearsal_home()) is None:
         to_stderr("The rehearsal cloud does not run: starting it.")
     stage = set_stage(to_stderr, given_pack(stack))
@@ -134,6 +139,13 @@ def _begin_again(stage: Stage, stack: str, reason: str) -> Stage:
     stage = set_stage(to_stderr, stage.project.other_pack)
     _write_stack(stage, stack)
     return stage
+
+
+def _require_stack_file(stack: str) -> None:
+    """Raises NoStackFileError if other stacks of the program have files, and this one has none."""
+    folder = rehearsed_project(rehearsal_home()).stack_files
+    if stacks_in(folder):
+        read_stack_file(file_of(folder, stack))
 
 
 def _write_stack(stage: Stage, stack: str) -> None:
