@@ -29,6 +29,8 @@ def sign_in(cloud: Cloud, azure_cli: Path, kubernetes: Path, say: Say) -> Way:
     environment = {
         **cloud.environment(),
         "PATH": path,
+        # az sends the SSH key of whoever runs it.
+        "HOME": str(folder),
         "AZURE_CONFIG_DIR": str(folder / "azure"),
         "AZURE_CORE_COLLECT_TELEMETRY": "false",
         "AZURE_CORE_NO_COLOR": "true",

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from aksgpu.running import ProgramError
+from rehearsal.cloud import Cloud
 from tests.article import commands
+from tests.article.by_hand import sign_in
 from tests.article.commands import Runner, wait_until
 
 
@@ -85,3 +87,22 @@ def test_wait_until_returns_when_the_condition_holds_and_fails_at_its_timeout(
     monkeypatch.setattr(commands, "WAIT_SECONDS", 0.2)
     with pytest.raises(ProgramError, match="in vain until it holds"):
         wait_until("it holds", lambda: False)
+
+
+def test_nothing_of_the_users_home_comes_into_the_article(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """az sent the user's ~/.ssh/id_rsa.pub, printed as a difference that nobody could explain."""
+    (tmp_path / "mine" / ".ssh").mkdir(parents=True)
+    (tmp_path / "mine" / ".ssh" / "id_rsa.pub").write_text("ssh-rsa AAAA")
+    monkeypatch.setenv("HOME", str(tmp_path / "mine"))
+    az = tmp_path / "az"
+    az.write_text("#!/bin/sh\nls ~/.ssh 2>/dev/null; true\n")
+    az.chmod(0o755)
+    home = tmp_path / "home"
+    given = ("tenant", "subscription", "id", "secret")
+    cloud = Cloud(home, "https://localhost:1", 1, *given, home / "ca", home / "log", 1.0)
+
+    way = sign_in(cloud, tmp_path, tmp_path, str)
+
+    assert not way.runner.read("az")
