@@ -61,28 +61,25 @@ def test_the_autoscalers_defaults_are_not_told_as_the_programs() -> None:
     path = arm.name()
     inline = {"name": "system", "mode": "System", "vmSize": "Standard_D4ds_v5", "count": 1}
     inline |= {"enableAutoScaling": True, "minCount": 1, "maxCount": 2}
-    written = {"expander": "most-pods", "scan-interval": "10s"}
+    properties: dict[str, Any] = {"dnsPrefix": "c", "agentPoolProfiles": [inline]}
     body = {
         "location": "eastus",
         "identity": {"type": "SystemAssigned"},
-        "properties": {
-            "dnsPrefix": "c",
-            "agentPoolProfiles": [inline],
-            "autoScalerProfile": written,
-        },
+        "properties": properties,
     }
-    assert arm.call("PUT", path, body, API_VERSION).status == 201
-    store = arm._front.backend.store
-    cluster = store.find(path)
-    assert cluster is not None
-    assert len(cluster.properties["autoScalerProfile"]) > len(written)
-    [pool] = pools_of(store, cluster)
-    assert unplayed.of_cluster(cluster, pool.properties) == []
-    written["scan-interval"] = "20s"
-    assert arm.call("PUT", path, body, API_VERSION).status == 200
-    changed = store.find(path)
-    assert changed is not None
-    assert unplayed.of_cluster(changed, pool.properties) == ["autoScalerProfile.scan-interval"]
+
+    def told() -> list[str]:
+        assert arm.call("PUT", path, body, API_VERSION).status in (200, 201)
+        store = arm._front.backend.store
+        cluster = store.find(path)
+        assert cluster is not None
+        assert cluster.properties["autoScalerProfile"]
+        [pool] = pools_of(store, cluster)
+        return unplayed.of_cluster(cluster, pool.properties)
+
+    assert told() == []
+    properties["autoScalerProfile"] = {"expander": "most-pods", "scan-interval": "20s"}
+    assert told() == ["autoScalerProfile.scan-interval"]
 
 
 def test_nothing_is_said_where_all_is_played() -> None:
