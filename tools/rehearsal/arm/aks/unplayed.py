@@ -23,8 +23,11 @@ def of_cluster(cluster: Resource, first_pool: Json) -> list[str]:
 
     def fill(sent: Json) -> Json:
         filled = defaults.cluster(sent, None, place, _API_VERSION, first_pool)
-        # AKS fills it in once an inline pool scales itself.
-        return defaults.scaling(filled) if "autoScalerProfile" in cluster.properties else filled
+        if "autoScalerProfile" in cluster.properties:
+            # AKS fills it in once an inline pool scales itself.
+            default = defaults.scaling({})["autoScalerProfile"]
+            filled["autoScalerProfile"] = {**default, **filled.get("autoScalerProfile", {})}
+        return filled
 
     return _stored_only("cluster", cluster.properties, fill)
 
