@@ -115,6 +115,9 @@ def _differences(
     Items of lists are compared by position.
     """
     before, after = _members(old), _members(new)
+    if new == UNKNOWN and isinstance(old, Mapping):
+        # As pulumi-kubernetes has it: nothing is left of it.
+        after = {}
     if before is None or after is None:
         if not _is_same(old, new, within):
             yield path, UPDATE, new
