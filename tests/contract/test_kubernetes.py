@@ -54,10 +54,10 @@ def token(values: Values) -> str:
     return f"kubernetes:{group or 'core'}/{version}:{values['kind']}"
 
 
-def state(values: Values) -> Values:
+def state(values: Values, live: Values | None = None) -> Values:
     """What the engine's state has of an object that was made from these inputs."""
     ours = {"__initialApiVersion": values["apiVersion"], "__fieldManager": "pulumi-kubernetes-0"}
-    return values | ours | {"__inputs": values}
+    return (live or values) | ours | {"__inputs": values}
 
 
 def outcome(change: Change) -> str:
@@ -108,9 +108,9 @@ def test_a_certificate_authority_that_is_none_fails_the_whole_plug_in(
 @pytest.mark.parametrize("case", cases("diffs"))
 def test_diff_answers_as_in_the_table(case: Values, kubernetes: Running) -> None:
     old = TABLE["objects"][case["of"]]
-    new = changed(old, case["set"])
+    new, live = changed(old, case["set"]), changed(old, case.get("live", {}))
 
-    change = kubernetes.diff(token(old), old, state(old), new)
+    change = kubernetes.diff(token(old), old, state(old, live), new)
 
     assert change.kinds == case["differs"]
     assert change.is_change == bool(case["differs"])

@@ -71,7 +71,8 @@ class Kubernetes(sdk.Provider):
         old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
         typed(request.type, new)
         return object_diff(
-            old,
+            # A policy of the cluster may have written other values than those that were sent.
+            refreshed(old, plain_map(request.old_state)),
             new,
             ignored=request.ignore_changes,
             has_mutable_config_maps=self._connection.has_mutable_config_maps,
