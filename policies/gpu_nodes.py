@@ -73,6 +73,11 @@ def brings_driver(stack_pool: StackPool, software: Software) -> bool:
     return software.driver and not _is_switched_off(stack_pool, software, _DRIVER)
 
 
+def brings_dra(stack_pool: StackPool, software: Software) -> bool:
+    """Whether the software brings a DRA driver to the pool, if it runs there."""
+    return software.dra and serves(stack_pool, software)
+
+
 def brings_toolkit(stack_pool: StackPool, software: Software) -> bool:
     """Whether the software has the container toolkit for the pool, if it lands there."""
     return software.toolkit and not _is_switched_off(stack_pool, software, _TOOLKIT)

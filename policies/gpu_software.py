@@ -1,4 +1,4 @@
-"""The software of a stack that brings GPU drivers and device plugins."""
+"""The software of a stack that brings GPU drivers, device plugins and DRA drivers."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,7 +30,9 @@ from policies.unknowns import Unknowns
 # What can change pods without a change of their resource in the program.
 _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
 _PLUGIN_CHART = "nvidia-device-plugin"
-_CHARTS = (gpu_operator.CHART, _PLUGIN_CHART)
+# NVIDIA's DRA driver: its first name, and its name as a project of Kubernetes.
+_DRA_CHARTS = ("nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu")
+_CHARTS = (gpu_operator.CHART, _PLUGIN_CHART, *_DRA_CHARTS)
 # The GPU Operator's custom resource; other operators have a ClusterPolicy, too.
 _CLUSTER_POLICY = "kubernetes:nvidia.com/v1:ClusterPolicy"
 
@@ -61,7 +63,7 @@ def _never() -> Certainty:
 
 @dataclass(frozen=True, kw_only=True)
 class Software:
-    """Software that brings a driver or a device plugin to the nodes of its pods."""
+    """Software that brings a driver, a device plugin or a DRA driver to the nodes of its pods."""
 
     # Its name in messages.
     label: str
@@ -70,6 +72,8 @@ class Software:
     pods: Spec
     plugin: bool
     driver: bool
+    # Whether it gives GPUs to pods by Dynamic Resource Allocation.
+    dra: bool = False
     toolkit: bool = False
     is_operator: bool = False
     # Whether it is a GPU Operator that makes its operands by a ClusterPolicy.
@@ -119,8 +123,9 @@ def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[So
         if chart == gpu_operator.CHART:
             yield _operator(member, values, certainty)
         # The DaemonSets of a rendered chart are resources of the stack themselves.
-        elif chart == _PLUGIN_CHART and not (rendered and kind == "Chart"):
-            yield _plugin_release(member, values, certainty)
+        elif chart in _CHARTS and not (rendered and kind == "Chart"):
+            release = _plugin_release if chart == _PLUGIN_CHART else _dra_release
+            yield release(member, values, certainty)
     if _RENDERS.fullmatch(member.type) and not rendered:
         if kind == "Chart" and _chart(member.properties) in _CHARTS:
             return
@@ -204,6 +209,27 @@ def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certai
     )
 
 
+def _dra_release(member: Member, values: Mapping[str, Any], certainty: Certainty) -> Software:
+    pods = mapping(values.get("kubeletPlugin"))
+    # Without this setting, current versions of the chart do not allocate GPUs.
+    is_sure = str(values.get("gpuResourcesEnabledOverride")).lower() == "true"
+    return Software(
+        label=f"the DRA driver {member.name}",
+        member=member,
+        pods={
+            "nodeSelector": pods.get("nodeSelector"),
+            "affinity": _value(pods, "affinity", _PLUGIN_AFFINITY),
+            "tolerations": pods.get("tolerations"),
+        },
+        plugin=False,
+        driver=False,
+        dra=_is_on(mapping(values.get("resources")), "gpus"),
+        certainty=certainty if is_sure else Certainty.POSSIBLE,
+        mig_strategy=lambda: None,
+        reads_settings=lambda: False,
+    )
+
+
 def _operands(settings: Mapping[str, Any]) -> Spec:
     tolerations = _value(mapping(settings.get("daemonsets")), "tolerations", [GPU_TOLERATION])
     return {"tolerations": tolerations}
@@ -219,6 +245,7 @@ def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -
         pods=_operands(values),
         plugin=has_policy and _is_on(values, "devicePlugin"),
         driver=has_policy and _is_on(values, "driver"),
+        dra=str(mapping(values.get("gpuCluster")).get("deployCR")).lower() == "true",
         toolkit=has_policy and _is_on(values, "toolkit"),
         is_operator=True,
         has_policy=has_policy,

@@ -8,6 +8,7 @@ from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
+    brings_dra,
     brings_driver,
     brings_plugin,
     lands,
@@ -33,6 +34,7 @@ class Owners:
     stack_pool: StackPool
     plugins: Sequence[tuple[Certainty, Software]]
     drivers: Sequence[tuple[Certainty, Software]]
+    dra: Sequence[tuple[Certainty, Software]]
     # Whether unknown values may contain a driver.
     unsure: bool
 
@@ -75,6 +77,7 @@ class Owners:
                 "GPUs disappear: keep all but one off the pool, with node affinity or taints."
             ),
         )
+        yield from self._with_dra(built_in)
         yield from self._several(
             by_azure,
             self.drivers,
@@ -83,6 +86,32 @@ class Owners:
                 "driver.enabled of the GPU Operator to false."
             ),
         )
+
+    def _with_dra(self, built_in: Sequence[tuple[Certainty, str]]) -> Iterator[StackFinding]:
+        """Yields a finding if a DRA driver runs beside a device plugin."""
+        beside = [
+            (min(how, certainty), label, driver.label)
+            for how, driver in self.dra
+            for certainty, label in (
+                *built_in,
+                *(
+                    (certainty, plugin.label)
+                    for certainty, plugin in self.plugins
+                    if self._can_share_a_node((plugin, driver))
+                ),
+            )
+        ]
+        if not beside:
+            return
+        certainty, plugin, driver = max(beside, key=lambda found: found[0])
+        certainty = min(certainty, nvidia_gpus(self._pool))
+        gets = "gets" if certainty is Certainty.CERTAIN else "can get"
+        text = (
+            f"{gets} the device plugin from {plugin}, and a DRA driver from {driver}. Each gives "
+            "the same GPUs to pods: keep one of them off the pool, or set resources.gpus.enabled "
+            "of the DRA driver to false."
+        )
+        yield certainty, f"{self.label} {text}", self.urn
 
     def _several(
         self,
@@ -138,13 +167,15 @@ def owners(members: Members, unknowns: Unknowns) -> Iterator[Owners]:
     software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
     for stack_pool in nvidia_pools(members, unknowns):
-        plugins, drivers, unknown_drivers = [], [], Unknowns()
+        plugins, drivers, dra, unknown_drivers = [], [], [], Unknowns()
         for item in software:
             with unknowns.deferred():
                 plugins += _landing(item, brings_plugin(stack_pool, item), stack_pool, clusters)
+            with unknowns.deferred():
+                dra += _landing(item, brings_dra(stack_pool, item), stack_pool, clusters)
             with unknowns.deferred(), unknown_drivers.deferred(again=True):
                 drivers += _landing(item, brings_driver(stack_pool, item), stack_pool, clusters)
-        yield Owners(stack_pool, plugins, drivers, some_are_unknown or unknown_drivers.met)
+        yield Owners(stack_pool, plugins, drivers, dra, some_are_unknown or unknown_drivers.met)
 
 
 def _landing(

@@ -9,6 +9,7 @@ from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
+    brings_dra,
     brings_plugin,
     is_for,
     lands,
@@ -61,6 +62,11 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
         ]
         # One that tolerates the taints is enough, and unknown values may contain one.
         if some_are_unknown or not all(taints for _, _, taints in selecting):
+            return
+        # A DRA driver also lets pods use the GPUs.
+        if any(
+            brings_dra(stack_pool, item) and not untolerated(pool, item.pods) for item in software
+        ):
             return
         # gpu-pool-linux-only reports pools with Windows.
         if not stack_pool.runs_linux():

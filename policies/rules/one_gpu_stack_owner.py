@@ -10,6 +10,11 @@ selector, its required node affinity and its tolerations. The GPU Operator leave
 `nodeLabels` set to `"false"`: everything by `nvidia.com/gpu.deploy.operands`, the device plugin by
 `nvidia.com/gpu.deploy.device-plugin`, the driver by `nvidia.com/gpu.deploy.driver`.
 
+A DRA driver (Dynamic Resource Allocation) gives GPUs to pods that claim them, and a device plugin
+to pods that request them: on one pool, both give away the same GPU. DRA drivers are known by the
+charts `nvidia-dra-driver-gpu` and `dra-driver-nvidia-gpu`, and by `gpuCluster.deployCR` of the GPU
+Operator's chart. With `resources.gpus.enabled: false` they leave GPUs to the device plugin.
+
 Pools with AMD GPUs are not judged.
 """
 

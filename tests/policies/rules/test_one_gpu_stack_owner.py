@@ -673,3 +673,68 @@ def test_names_are_read_only_if_selectors_use_them() -> None:
     assert owner(nameless, daemon_set(TOLERATION)) == [IMAGE_TOO]
     (found,) = owner(nameless, daemon_set(TOLERATION, nodeSelector={POOL_LABEL: "gpu"}))
     assert found.startswith("can't run: string value at .agentPoolName")
+
+
+DRA_LANDS: dict[str, Any] = {"kubeletPlugin": {"tolerations": [TOLERATE_ALL], "affinity": {}}}
+DRA: dict[str, Any] = {"gpuResourcesEnabledOverride": True, **DRA_LANDS}
+PLUGIN_LANDS: dict[str, Any] = {"tolerations": [TOLERATE_ALL], "affinity": {}}
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        "nvidia-dra-driver-gpu",
+        "oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu",
+    ],
+)
+@pytest.mark.parametrize(
+    ("beside", "plugin"),
+    [
+        ([pool(**MANAGED)], "AKS, which manages its GPUs"),
+        ([pool(), daemon_set(TOLERATION)], "the DaemonSet plugin"),
+        (
+            [pool(), release("nvidia-device-plugin", "chart", **PLUGIN_LANDS)],
+            "the Helm release chart",
+        ),
+        (
+            [pool(), release("gpu-operator", "op", **OPERATOR_LANDS, **DRIVER_BY_AKS)],
+            "the GPU Operator",
+        ),
+    ],
+    ids=["managed", "DaemonSet", "chart of the plugin", "operator"],
+)
+def test_a_dra_driver_beside_a_device_plugin(
+    chart: str, beside: list[Resource], plugin: str
+) -> None:
+    """Both give away the same GPU. A rule said so with certainty, and was taken away."""
+    driver = release(chart, **DRA)
+    assert owner(pool(), driver) == []
+    assert owner(*beside, driver) == [
+        f"This pool gets the device plugin from {plugin}, and a DRA driver from the DRA driver "
+        "release. Each gives the same GPUs to pods: keep one of them off the pool, or set "
+        "resources.gpus.enabled of the DRA driver to false."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({**DRA, "resources": {"gpus": {"enabled": False}}}, ""),
+        ({"gpuResourcesEnabledOverride": True, "kubeletPlugin": {"affinity": {}}}, ""),
+        # Current versions of the chart give no GPUs without the setting.
+        (DRA_LANDS, "can get the device plugin"),
+    ],
+    ids=["links", "taints", "default"],
+)
+def test_a_dra_driver_that_may_give_no_gpus(values: dict[str, Any], says: str) -> None:
+    """GB200 pools use it for their links, beside a device plugin."""
+    found = owner(pool(**MANAGED), release("nvidia-dra-driver-gpu", **values))
+    assert [says in text for text in found] == [True] * bool(says)
+
+
+def test_an_operator_with_its_dra_driver() -> None:
+    only_dra = {"gpuCluster": {"deployCR": True}, "clusterPolicy": {"deployCR": False}}
+    operator = release("gpu-operator", **only_dra, **OPERATOR_LANDS)
+    assert owner(pool(), operator) == []
+    [text] = owner(pool(**MANAGED), operator)
+    assert "and a DRA driver from the GPU Operator" in text
