@@ -25,7 +25,7 @@ from policies.certainty import Certainty
 from policies.pods import containers_of, is_custom, kind_of, pods_of
 from policies.reading import CannotReadError
 from policies.stack_rule import Member
-from policies.unknowns import Unknowns
+from policies.unknowns import NOT_RENDERED, Unknowns
 
 # What can change pods without a change of their resource in the program.
 _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
@@ -130,8 +130,7 @@ def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[So
         if kind == "Chart" and _chart(member.properties) in _CHARTS:
             return
         raise CannotReadError(
-            f"{member.name} ({member.type}) has no child resources before its cluster exists, so "
-            "they are not judged",
+            f"{member.name} ({member.type}) {NOT_RENDERED}, so no rule on the stack judges them",
             member.urn,
         )
 

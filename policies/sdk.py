@@ -21,6 +21,7 @@ from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy import policy as sdk
 
 from policies.exceptions import CONFIGURATION, REPORTING_RULE
+from policies.unknowns import NOT_RENDERED
 
 # The message of a resource, and the one of its provider.
 _MESSAGES_OF_A_RESOURCE = 2
@@ -90,9 +91,18 @@ class Servicer(sdk._PolicyAnalyzerServicer):
         """Keeps the results of all resources: each rule on the stack converts all of them."""
         LastResults.limit = len(request.resources) * _MESSAGES_OF_A_RESOURCE
         try:
-            return super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
+            response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
         finally:
             LastResults.limit = _MESSAGES_OF_A_RESOURCE
+        told = {}
+        for diagnostic in response.diagnostics:
+            # Of a chart that is not rendered yet, all rules say the same.
+            is_one = NOT_RENDERED in diagnostic.message
+            reason = diagnostic.message.partition(" during preview: ")[2]
+            told.setdefault(reason if is_one else len(told), diagnostic)
+        del response.diagnostics[:]
+        response.diagnostics.extend(told.values())
+        return response
 
 
 def note_configuration() -> None:

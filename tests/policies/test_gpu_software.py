@@ -8,7 +8,7 @@ import pytest
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
 from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, release, together
-from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
+from tests.policies.policy_harness import CANNOT_RUN, Resource, findings, pack_says
 
 EVERYWHERE: dict[str, Any] = {"operator": "Exists"}
 OPERATOR: dict[str, Any] = {"daemonsets": {"tolerations": [EVERYWHERE]}}
@@ -74,6 +74,9 @@ def test_charts_that_are_not_rendered_yet_are_named(kind: str) -> None:
     for rule in (one_gpu_stack_owner, device_plugin_tolerates_pools):
         (said,) = findings(rule, *stack)
         assert said.startswith(f"{CANNOT_RUN}: files (kubernetes:{kind}) has no child resources")
+    # A preview had the same line from nine rules.
+    both = pack_says([one_gpu_stack_owner, device_plugin_tolerates_pools], *stack, config={})
+    assert sum("has no child resources" in said for _, _, said in both) == 1
     # Its resources are judged by themselves.
     part = replace(daemon_set(TOLERATION), parent="files")
     assert findings(one_gpu_stack_owner, *together(pool(), part, file)) == []
