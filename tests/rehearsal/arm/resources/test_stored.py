@@ -101,6 +101,33 @@ def test_subnets_are_in_their_network_and_resources_of_their_own(arm: Arm) -> No
     assert code(arm, "GET", f"{NETWORKS}/v/subnets/a") == (404, "ParentResourceNotFound")
 
 
+def test_a_subnet_stays_as_long_as_nodes_are_in_it(arm: Arm) -> None:
+    """A program without `depends_on` between subnet and cluster was destroyed here, and stopped
+    half-way on Azure. Azure lets go of an identity and a registry that a cluster uses.
+    """
+    identity, network = f"{IDENTITIES}/i", f"{NETWORKS}/v"
+    subnets = [{"name": name, "properties": {}} for name in ("nodes", "pods", "free")]
+    put(arm, network, {**EAST, "properties": {"subnets": subnets}})
+    put(arm, identity)
+    pool = {
+        **POOL, "vnetSubnetID": f"{network}/subnets/Nodes", "podSubnetID": f"{network}/subnets/pods"
+    }  # fmt: skip
+    body = {
+        **EAST,
+        "identity": {"type": "UserAssigned", "userAssignedIdentities": {identity: {}}},
+        "properties": {"dnsPrefix": "c", "agentPoolProfiles": [pool]},
+    }
+    put(arm, path := arm.name(), body, AKS)
+    in_use = (400, "InUseSubnetCannotBeDeleted")
+    for held in (f"{network}/subnets/nodes", f"{network}/subnets/pods", network):
+        assert code(arm, "DELETE", held) == in_use
+    assert code(arm, "PUT", network, {**EAST, "properties": {"subnets": subnets[1:]}}) == in_use
+    for free in (f"{network}/subnets/free", identity):
+        assert arm.call("DELETE", free, None, VERSION).status == 200
+    arm.call("DELETE", path, None, AKS)
+    assert arm.call("DELETE", network, None, VERSION).status == 200
+
+
 def test_a_role_is_assigned_on_a_resource_a_group_or_the_subscription(arm: Arm) -> None:
     identity = put(arm, f"{IDENTITIES}/i")["properties"]
     subscription = f"/subscriptions/{SUBSCRIPTION}"

@@ -6,7 +6,7 @@ Their tables are in stored.toml.
 import re
 import tomllib
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,10 @@ _NOT_STORED, _OF_AKS = map(_kinds, ("not_stored", "of_aks"))
 _AKS = "microsoft.containerservice"
 _ROLE, _ASSIGNMENT = (
     f"Microsoft.Authorization/{name}" for name in ("roleDefinitions", "roleAssignments")
+)
+_POOL, _SUBNET = (
+    "Microsoft.ContainerService/managedClusters/agentPools",
+    "microsoft.network/virtualnetworks/subnets",
 )
 # The envelope of every type; the rest of a body is the type's own.
 _TYPES = {
@@ -122,6 +126,21 @@ def _patch(request: Request, _: str, resource: Resource) -> Change:
     body.pop("location", None)
     inside = {**_with_inline(request, resource), **body.get("properties", {})}
     return _changed(request, resource, {**resource.body, **body, "properties": inside})
+
+
+def _delete(request: Request, _: str, resource: Resource) -> Change:
+    _refuse_in_use(request, request.store.within(resource.id))
+    return Change(resource)
+
+
+def _refuse_in_use(request: Request, going: Iterable[Resource]) -> None:
+    """Refuses to delete subnets in which nodes or their pods are."""
+    subnets = {each.id.lower(): each.name for each in going if each.type.lower() == _SUBNET}
+    for pool in request.store.of_type(_POOL) if subnets else ():
+        for path in ("vnetSubnetID", "podSubnetID"):
+            name = subnets.get(str(pool.properties.get(path)).rstrip("/").lower())
+            if name and pool.properties["count"]:
+                raise errors.ArmError(errors.SUBNET_IN_USE, name=name, user=pool.id)
 
 
 def list_all(request: Request) -> Answer:
@@ -258,6 +277,7 @@ def _changed_items(request: Request, owner: Resource, name: str, items: Any) -> 
         change = _changed(request, present.pop(item["name"].lower(), new), item)
         inside += [change.resource, *change.inside]
         gone += change.gone
+    _refuse_in_use(request, present.values())
     return Change(owner, inside, [*gone, *present.values()])
 
 
@@ -330,7 +350,7 @@ def guid(identifier: str, name: str) -> str:
 
 
 PLACE = Place("{scope}/providers/{inside}", _above, _missing)
-_TYPE = ResourceType(PLACE, _put, _shown, _patch)
+_TYPE = ResourceType(PLACE, _put, _shown, _patch, _delete)
 _OF_RESOURCES = _TYPE.handlers()
 _OF_LISTS = {"GET": list_all}
 _OF_ROLES = {"GET": list_roles}
