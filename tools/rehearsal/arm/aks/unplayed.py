@@ -20,16 +20,17 @@ _SERVER_MADE = frozenset(
 def of_cluster(cluster: Resource, first_pool: Json) -> list[str]:
     """Returns the paths of a cluster's properties that are stored only, in alphabetical order."""
     place = (cluster.name, cluster.id.split("/")[4], cluster.location)
+    return _stored_only(
+        "cluster",
+        cluster.properties,
+        lambda sent: _scaling(defaults.cluster(sent, None, place, _API_VERSION, first_pool)),
+    )
 
-    def fill(sent: Json) -> Json:
-        filled = defaults.cluster(sent, None, place, _API_VERSION, first_pool)
-        if "autoScalerProfile" in cluster.properties:
-            # AKS fills it in once an inline pool scales itself.
-            default = defaults.scaling({})["autoScalerProfile"]
-            filled["autoScalerProfile"] = {**default, **filled.get("autoScalerProfile", {})}
-        return filled
 
-    return _stored_only("cluster", cluster.properties, fill)
+def _scaling(cluster: Json) -> Json:
+    """Returns a cluster with what AKS fills in once a pool scales itself."""
+    profile = defaults.scaling({})["autoScalerProfile"]
+    return cluster | {"autoScalerProfile": profile | cluster.get("autoScalerProfile", {})}
 
 
 def of_pool(pool: Resource, cluster: Resource) -> list[str]:
@@ -67,8 +68,15 @@ def _played(resource: str, properties: Json) -> Json:
 def _differences(actual: Json, bare: Json, resource: str, above: str = "") -> Iterator[str]:
     """Yields the paths that are not played and have another value than after a bare PUT."""
     for name, value in actual.items():
-        path, default = f"{above}{name}", bare.get(name)
-        if value == default or path in fields.PLAYED[resource] or path in _SERVER_MADE:
+        path = f"{above}{name}"
+        default = bare.get(name, fields.IMPLIED.get(path))
+        # What is false or empty is as good as left out.
+        if (
+            value == default
+            or not (value or default)
+            or path in fields.PLAYED[resource]
+            or path in _SERVER_MADE
+        ):
             continue
         if isinstance(value, dict) and (isinstance(default, dict) or _is_above(path, resource)):
             yield from _differences(value, default or {}, resource, f"{path}.")
