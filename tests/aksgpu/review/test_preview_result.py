@@ -7,6 +7,7 @@ import pytest
 from pulumi.automation.events import DiffKind, PropertyDiff
 from pulumi_policy import EnforcementLevel
 
+from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.losses import lost_pools
 from aksgpu.review.model import Span
 from aksgpu.review.pools import count_gpus
@@ -257,3 +258,17 @@ def test_a_preview_without_changes_is_recognized(
     assert seen(stack, summary(counts)).is_idle == is_idle
     # One that was not seen to its end is not known to be.
     assert not seen(stack).is_idle
+
+
+def test_what_a_program_says_as_it_ends_is_a_reason() -> None:
+    """The report of a program that ended with `SystemExit("words")` did not have the words."""
+    failed = diagnostic("error: an unhandled error occurred: the program failed: exit status 1")
+    words = diagnostic("the region has no quota\n", "info#err")
+    assert seen(diagnostic("warned", "info#err")).errors == []
+    assert [problem.what for problem in problems_of(seen(words, failed).errors)] == [
+        "the region has no quota"
+    ]
+    real = diagnostic("error: too hot")
+    assert [problem.what for problem in problems_of(seen(words, real, failed).errors)] == [
+        "too hot"
+    ]

@@ -49,10 +49,15 @@ _SIGNS: tuple[tuple[str, Cause, str], ...] = (
 )
 
 
+def follows(message: str) -> bool:
+    """Whether an error only follows from another one."""
+    return bool(_FOLLOWS.fullmatch(message))
+
+
 def problems_of(errors: Iterable[str]) -> Iterator[Finding]:
     """One finding for each error that does not only follow from another one."""
     messages = list(dict.fromkeys(map(clean, errors)))
-    primary = [message for message in messages if not _FOLLOWS.fullmatch(message)]
+    primary = [message for message in messages if not follows(message)]
     yield from map(_problem, primary or messages)
 
 

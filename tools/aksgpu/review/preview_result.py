@@ -18,6 +18,7 @@ from pulumi.runtime.rpc import UNKNOWN
 from aks_catalogue.nodes import INLINE_POOLS, has_been_read
 from aks_catalogue.secrecy import SIGNATURE
 from aks_catalogue.shapes import mappings, sequence
+from aksgpu.review.diagnosis import follows
 from aksgpu.review.masking import clean
 from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
@@ -108,6 +109,8 @@ class PreviewResult:
     # Whether the preview is complete, and an update would change nothing, not even outputs.
     is_idle: bool = False
     _outputs_change: bool = False
+    # What the program has written to stderr.
+    _printed: list[str] = field(default_factory=list)
 
     def on_events(self, events: Iterable[EngineEvent]) -> None:
         for event in events:
@@ -210,10 +213,15 @@ class PreviewResult:
 
     def _diagnostic(self, event: DiagnosticEvent) -> None:
         message = clean(event.message)
+        if event.severity == "info#err" and message.strip():
+            self._printed.append(message.rstrip())
         if event.severity == "error" and message:
             resource = Resource(event.urn) if event.urn else None
             is_specific = resource and resource.type != _STACK
             text = f"{resource.name}: {message}" if resource and is_specific else message
+            # A program that ends by `SystemExit` has printed why.
+            if follows(text) and self._printed and not self.errors:
+                self.errors.append("\n".join(self._printed))
             self.errors.append(text)
 
 
