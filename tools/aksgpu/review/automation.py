@@ -1,5 +1,6 @@
 """Previews a stack through Pulumi's Automation API."""
 
+import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,6 +28,8 @@ from machine_setup import Engine
 
 # The engine prints this after any other error, and after a violation of a mandatory rule.
 _PREVIEW_FAILED = "preview failed"
+# And this if a rule that the pack does not have gets settings without a level.
+_NO_LEVEL = 'invalid enforcement level ""'
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,25 @@ def preview(
                 on_event=events.append,
             )
         except (CommandError, RuntimeError) as error:
-            failure = _stderr_of(error)
+            failure = _with_rules(_stderr_of(error), configuration)
     seen.on_events(events)
     return seen, _problems(seen, failure, unread)
+
+
+def _with_rules(failure: str, configuration: Path | None) -> str:
+    """Names the file and the rules that the engine can mean."""
+    if configuration is None or not failure.endswith(_NO_LEVEL):
+        return failure
+    rules = json.loads(configuration.read_text(encoding="utf-8"))
+    named = [
+        rule
+        for rule, config in rules.items()
+        if isinstance(config, Mapping) and "enforcementLevel" not in config
+    ]
+    return (
+        f"{failure}: in {configuration.name}, a rule has settings that the pack does not have: "
+        f"{', '.join(named)}"
+    )
 
 
 def _problems(seen: PreviewResult, failure: str, unread: Sequence[str]) -> list[Finding]:
