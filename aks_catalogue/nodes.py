@@ -106,9 +106,13 @@ UNDRAINABLE = ("Cordon", "Schedule")
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
 
 
-def has_been_read(pool: Mapping[str, Any]) -> bool:
-    """Whether an inline pool is as Azure gives it: a program leaves its power state out."""
-    return bool(pool.get("powerState"))
+def is_left_by_refresh(pool: Mapping[str, Any]) -> bool:
+    """Whether an inline pool is there because a refresh has read it: with its power state.
+
+    A system pool is the program's own, which an import, or a refresh after an interrupted creation,
+    has read whole.
+    """
+    return bool(pool.get("powerState")) and str(pool.get("mode")).lower() != "system"
 
 
 def has_managed_gpus(pool: Mapping[str, Any]) -> bool:

@@ -132,6 +132,16 @@ def test_a_deleted_pool_that_a_refresh_has_left_is_not_counted() -> None:
     assert count.gpus_after == Span(Fraction(2), Fraction(2))
 
 
+def test_a_system_pool_that_was_read_whole_is_counted() -> None:
+    """After an import, or Ctrl-C while the cluster was made, costs lacked the system pool."""
+    read = {"vmSize": T4, "count": 1, "powerState": {"code": "Running"}}
+    pools = [{"name": "system", "mode": "System", **read}, {"name": "drop", "mode": "User", **read}]
+    cluster = {"resourceGroupName": "g", "resourceName": "Aks", "agentPoolProfiles": pools}
+    preview = seen(step("same", "cluster", cluster, cluster, kind=CLUSTER))
+    (count,) = count_gpus(preview.steps.values())
+    assert count.gpus_before == count.gpus_after == Span(Fraction(1), Fraction(1))
+
+
 def test_a_resource_name_may_contain_separators_of_a_urn() -> None:
     (change,) = seen(step("create", "a::b$c", None, {})).changes
     assert change.resource.name == "a::b$c"
@@ -233,6 +243,15 @@ def test_reverted_drift_is_reported() -> None:
         ("gone", None),
         ("changed", ("nodeLabels",)),
     ]
+
+
+def test_what_azure_filled_in_while_it_made_a_resource_is_no_drift() -> None:
+    """After Ctrl-C while the cluster was made, thirteen properties were "reverted drift"."""
+    unfinished = outcome("refresh", "cluster", {}, {}, diffs=["kind", "networkProfile"])
+    assert unfinished.res_outputs_event
+    assert unfinished.res_outputs_event.metadata.old
+    unfinished.res_outputs_event.metadata.old.init_errors = ["The update was cancelled."]
+    assert not seen(unfinished, step("update", "cluster", {}, {})).reverted_drift
 
 
 @pytest.mark.parametrize(

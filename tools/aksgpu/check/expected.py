@@ -19,8 +19,8 @@ from aks_catalogue.nodes import (
     MANAGED_GPU_TAG,
     POOL_LABEL,
     TAINT,
-    has_been_read,
     has_managed_gpus,
+    is_left_by_refresh,
 )
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.scheduling import UNKNOWN, Taint, Unknown
@@ -221,7 +221,7 @@ def _inline_pools(cluster: Json, inputs: Json) -> Iterator[Json]:
     """
     is_kept = INLINE_POOLS in sequence(cluster.get("ignoreChanges"))
     for pool in mappings(inputs.get(INLINE_POOLS)):
-        if not (is_kept and has_been_read(pool)):
+        if not (is_kept and is_left_by_refresh(pool)):
             yield pool
 
 

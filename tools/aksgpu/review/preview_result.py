@@ -15,7 +15,7 @@ from pulumi.automation.events import (
 )
 from pulumi.runtime.rpc import UNKNOWN
 
-from aks_catalogue.nodes import INLINE_POOLS, has_been_read
+from aks_catalogue.nodes import INLINE_POOLS, is_left_by_refresh
 from aks_catalogue.secrecy import SIGNATURE
 from aks_catalogue.shapes import mappings, sequence
 from aksgpu.review.diagnosis import follows
@@ -75,7 +75,7 @@ def _left_by_refreshes(step: Step) -> Iterator[PoolNames]:
     """
     before, after = (sequence(inputs_of(state).get(INLINE_POOLS)) for state in (step.old, step.new))
     for pool in mappings(after):
-        if has_been_read(pool) and pool in before:
+        if is_left_by_refresh(pool) and pool in before:
             yield from filter(None, [inline_pool_names(inputs_of(step.new), pool)])
 
 
@@ -174,7 +174,8 @@ class PreviewResult:
         if step.op == OpType.REFRESH:
             if step.new is None:
                 self.drift[step.urn] = None
-            elif changed := _changed(step):
+            # What was not finished has no earlier values to compare with.
+            elif (changed := _changed(step)) and not (step.old and step.old.init_errors):
                 self.drift[step.urn] = changed
         elif Resource(step.urn).type == _STACK and step.old and step.new:
             self._outputs_change = step.old.outputs != step.new.outputs
