@@ -327,9 +327,7 @@ def _daemon_set(
                 metadata=meta.v1.ObjectMetaArgs(labels=labels, annotations=annotations or None),
                 spec=core.v1.PodSpecArgs(
                     priority_class_name=edition.priority_class,
-                    tolerations=toleration_args(
-                        [pool.node_taints for pool in group.pools], _TOLERATIONS
-                    ),
+                    tolerations=toleration_args(_taints(group.pools), _TOLERATIONS),
                     affinity=_affinity(group.pools),
                     containers=[_container(edition, group.profile, args.image)],
                     volumes=volumes,
@@ -376,6 +374,19 @@ def _security_context(*, sees_partitions: bool) -> "core.v1.SecurityContextArgs"
     )
 
 
+def _taints(
+    pools: Sequence[PluginPoolArgs],
+) -> pulumi.Output[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]]:
+    """Returns the taints of each pool, by the pools' names: see `_by_name`."""
+    both = [pulumi.Output.all(pool.pool_name, pool.node_taints) for pool in pools]
+    return pulumi.Output.all(*both).apply(lambda pairs: [taints for _, taints in sorted(pairs)])
+
+
+def _by_name(names: Sequence[pulumi.Input[str]]) -> pulumi.Output[list[str]]:
+    """Returns names in an order of their own: another order of pools restarts no plugin."""
+    return pulumi.Output.all(*names).apply(sorted)
+
+
 def _affinity(pools: Sequence[PluginPoolArgs]) -> "core.v1.AffinityArgs":
     """Binds the pods to the pools.
 
@@ -402,7 +413,7 @@ def _affinity(pools: Sequence[PluginPoolArgs]) -> "core.v1.AffinityArgs":
 def _term(labels: Mapping[str, Sequence[pulumi.Input[str]]]) -> "core.v1.NodeSelectorTermArgs":
     return core.v1.NodeSelectorTermArgs(
         match_expressions=[
-            core.v1.NodeSelectorRequirementArgs(key=key, operator="In", values=values)
+            core.v1.NodeSelectorRequirementArgs(key=key, operator="In", values=_by_name(values))
             for key, values in labels.items()
         ]
     )
@@ -413,4 +424,4 @@ def _present_names(pools: Sequence[PluginPoolArgs]) -> dict[str, pulumi.Output[s
     names = [pool.rotating_name for pool in pools if pool.rotating_name is not None]
     if not names:
         return None
-    return {_PRESENT_NAMES: pulumi.Output.all(*names).apply(",".join)}
+    return {_PRESENT_NAMES: _by_name(names).apply(",".join)}

@@ -201,7 +201,7 @@ def test_an_existing_cluster_gets_pools_and_is_not_changed(run: Run) -> None:
     assert spot.inputs["resourceName"] == "prod"
     # The platform's pools may have a plugin of their own, and a pool named as ours would be.
     pools = [pools_of_plugin(resource.inputs) for resource in graph.all("DaemonSet")]
-    assert pools == [["t4", "spot"], ["mig"]]
+    assert pools == [["spot", "t4"], ["mig"]]
 
 
 def test_the_plugin_runs_on_a_gpu_system_pool_of_the_stacks_own_cluster(run: Run) -> None:

@@ -136,6 +136,22 @@ def test_the_plugin_accepts_another_image(deploy: Deploy) -> None:
     assert container["image"] == "my/plugin:1"
 
 
+@pytest.mark.parametrize("replacement", ["in-place", "rotate"])
+def test_the_order_of_pools_changes_nothing_of_the_plugin(deploy: Deploy, replacement: str) -> None:
+    """Two rungs of a capacity changed places, and the plugin of all their nodes restarted."""
+    more = {"replacement": replacement}
+
+    def program(*names: str) -> Callable[[], object]:
+        return lambda: plugin(
+            *(pool(name, taints=[f"only={name}:NoSchedule"], **more) for name in names)
+        )
+
+    one, other = (
+        deploy(program(*names)).only("DaemonSet").inputs for names in (("b", "a"), ("a", "b"))
+    )
+    assert one == other
+
+
 def test_the_plugin_tolerates_each_taint_of_its_pools_once(deploy: Deploy) -> None:
     def program() -> None:
         plugin(pool("a"), pool("b", spot=True, taints=["nvidia.com/gpu:NoSchedule"]))
@@ -169,7 +185,7 @@ def test_the_plugin_runs_only_on_pools_that_need_it(deploy: Deploy) -> None:
         plugin(*pools, NODEPOOL)
 
     spec = pod(deploy, program)
-    assert spec["affinity"] == on_pools("own", "nodepool1")
+    assert spec["affinity"] == on_pools("nodepool1", "own")
     assert "theirs" not in [toleration["key"] for toleration in spec["tolerations"]]
 
 
@@ -229,11 +245,11 @@ def test_there_is_one_daemon_set_for_each_profile_of_the_pools(deploy: Deploy) -
     made = {resource.name: resource.inputs for resource in deploy(program).all("DaemonSet")}
     assert {name: pools_of(daemon_set) for name, daemon_set in made.items()} == {
         "device-plugin": ["plain"],
-        "device-plugin-mig": ["single", "explicit"],
+        "device-plugin-mig": ["explicit", "single"],
         "device-plugin-mig-mixed": ["mixed"],
         "device-plugin-shared-alone": ["alone"],
         "device-plugin-shared-both": ["both"],
-        "device-plugin-shared-same": ["z", "same"],
+        "device-plugin-shared-same": ["same", "z"],
     }
     for name, daemon_set in made.items():
         suffix = name.removeprefix("device-plugin")
