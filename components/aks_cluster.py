@@ -157,8 +157,8 @@ class NetworkArgs:
     """How nodes reach the Internet: `loadBalancer`, `managedNATGateway`, `userAssignedNATGateway`,
     `userDefinedRouting` (by the route table of your subnet, to a firewall of the hub) or `none`.
     `none` also needs `extra: {bootstrapProfile: {artifactSource: Cache}}`. Default:
-    `loadBalancer`. Another way replaces the cluster. So does the way that it has: the state of a
-    cluster without this key does not name it."""
+    `loadBalancer`. A new value replaces the cluster, even if it is the way that the cluster already
+    has: without this key, Pulumi's state does not know that way."""
     dataplane: Annotated[
         pulumi.Input[str] | None, Sent("networkProfile.networkDataplane"), one_of("azure", "cilium")
     ] = None
@@ -170,9 +170,9 @@ class NetworkArgs:
         valid.POLICY_FITS_DATAPLANE,
     ] = None
     """What enforces NetworkPolicies: `none`, `azure`, `calico`, or `cilium` with the data plane
-    `cilium`. Default: nothing, or `cilium` with that data plane. Another one replaces the
-    cluster. So does the one that it has: the state of a cluster without this key does not name
-    it."""
+    `cilium`. Default: nothing, or `cilium` with that data plane. A new value replaces the
+    cluster, even if it is what the cluster already has: without this key, Pulumi's state does not
+    know that."""
 
 
 @dataclass(frozen=True, kw_only=True)

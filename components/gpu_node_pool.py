@@ -103,21 +103,24 @@ class GpuNodePoolArgs(UserPoolArgs):
         Doubtful(rules.check_room_for_pods),
     ] = None
     """The highest number of pods on a node, 10 to 250. Default: 250, or 30 in the network mode
-    `subnet`, where each node takes an address of the subnet for each of them. Another number
-    replaces the pool. So does the number that AKS has chosen: the state does not have it."""
+    `subnet`, where each node takes an address of the subnet for each of them. A new value
+    replaces the pool, even if it is the number that AKS has chosen: Pulumi's state does not know
+    that."""
     os_disk_size_gb: Annotated[
         pulumi.Input[int] | None, Sent("osDiskSizeGB"), between(30, 2048)
     ] = None
-    """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. Another
-    size replaces the pool. So does the size that AKS has chosen: the state does not have it."""
+    """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. A new
+    value replaces the pool, even if it is the size that AKS has chosen: Pulumi's state does not
+    know that."""
     os_disk_type: Annotated[
         pulumi.Input[str] | None,
         Sent("osDiskType"),
         one_of("Managed", "Ephemeral"),
         rules.check_os_disk,
     ] = None
-    """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
-    type replaces the pool. So does the type that AKS has chosen: the state does not have it."""
+    """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. A new
+    value replaces the pool, even if it is the type that AKS has chosen: Pulumi's state does not
+    know that."""
     max_unavailable: Annotated[
         pulumi.Input[str] | None,
         owns("upgradeSettings.maxUnavailable"),

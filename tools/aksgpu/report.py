@@ -42,7 +42,7 @@ _FILE_ADVICE: Mapping[int, str] = MappingProxyType(
         errno.EROFS: _ALLOW,
     }
 )
-_TRY_AGAIN = "do as it says, and try again"
+_TRY_AGAIN = "remove the cause that it names, and run the command again"
 # The cause and advice for each kind of failure; the first match counts.
 _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
     {

@@ -33,9 +33,8 @@ def render_answers(preflight: Preflight, console: Console) -> None:
     where = f" in {preflight.location}" if preflight.location else ""
     where += f" on {preflight.cloud}" if preflight.cloud else ""
     ok = sum(row.answer == "ok" for row in preflight.rows)
-    line = Text(f"Preflight of the stack {preflight.stack}{where}: {ok} questions ok")
-    if others := len(preflight.rows) - ok:
-        line.append(f", {others} not")
+    of_all = "" if ok == len(preflight.rows) else f" of {len(preflight.rows)}"
+    line = Text(f"Preflight of the stack {preflight.stack}{where}: {ok}{of_all} questions ok")
     console.print(line, soft_wrap=True)
     has_one_remedy = len(_remedies(preflight)) == 1
     for row in preflight.rows:
