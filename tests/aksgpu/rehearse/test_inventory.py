@@ -106,3 +106,17 @@ def test_a_helm_release_has_the_state_of_its_newest_revision(
     release = resource("kubernetes:helm.sh/v3:Release", "gpu-operator/operator")
     (row,) = inventory.resources(State([release]), engine_cloud, parse("{}"), {})
     assert row == ["Release", "operator", "", "", state]
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ({"replicas": 2, "readyReplicas": 2}, "2 of 2 ready"),
+        ({"replicas": 2}, "0 of 2 ready"),
+        ({}, "Progressing"),
+    ],
+)
+def test_a_deployment_has_the_state_of_its_replicas(status: dict[str, Any], state: str) -> None:
+    """One with all its pods was "Progressing", the last condition that holds."""
+    conditions = [{"type": kind, "status": "True"} for kind in ("Available", "Progressing")]
+    assert inventory._short_state({**status, "conditions": conditions}) == state

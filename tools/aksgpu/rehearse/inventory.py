@@ -180,6 +180,8 @@ def _short_state(status: Mapping[str, Any]) -> str:
     """The state of an object in a word or two; empty if it has none."""
     if "desiredNumberScheduled" in status:
         return f"{status.get('numberReady', 0)} of {status['desiredNumberScheduled']} ready"
+    if "replicas" in status:
+        return f"{status.get('readyReplicas', 0)} of {status['replicas']} ready"
     conditions = status.get("conditions") or ()
     met = [each["type"] for each in conditions if each.get("status") == "True"]
     return str(status.get("phase") or (met[-1] if met else ""))
