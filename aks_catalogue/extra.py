@@ -144,6 +144,8 @@ def _outside(lifetime: Lifetime, version: str) -> str:
 
 
 def _unknown(name: str, known: Sequence[str] | Mapping[str, str]) -> str:
+    if name == "properties":
+        return "is only in Azure's requests: write what is in it, without `properties` around it"
     near = difflib.get_close_matches(name, known, n=1)
     hint = f": write {near[0]}" if near else ": use the names of Azure's API"
     return f"is not a property of AKS's API of {API_VERSION}{hint}"

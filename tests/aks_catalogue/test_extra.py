@@ -55,6 +55,12 @@ def test_a_newer_property_names_the_version_that_has_it() -> None:
 @pytest.mark.parametrize(
     ("given", "mistake"),
     [
+        # It was told to write powerState.
+        (
+            {"properties": {"nodeResourceGroup": "mine"}},
+            "extra.properties: is only in Azure's requests: write what is in it, without "
+            "`properties` around it",
+        ),
         (
             {"networkProfile": {"podCidr": "10.0.0.0/8"}},
             "extra.networkProfile.podCidr: is the argument network.podCidr: set that, and remove "
