@@ -112,3 +112,19 @@ def test_the_pack_is_rebuilt_around_its_virtual_environment(pack: Path) -> None:
     assert (pack / "venv").exists()
     assert not (pack / "policies" / "gone.py").exists()
     assert (pack / "aks_catalogue" / "gpu_sizes.csv").exists()
+
+
+def test_a_pack_that_cannot_be_written_is_told_in_a_line(tmp_path: Path) -> None:
+    """In a clone that can only be read, `make policy-pack` ended with a traceback."""
+    # Such a folder cannot be removed either.
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "policies").symlink_to(tmp_path / "elsewhere")
+    ended = subprocess.run(
+        [sys.executable, "-m", "aksgpu.policy_pack", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("The policy pack cannot be written: ")

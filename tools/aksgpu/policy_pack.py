@@ -29,7 +29,8 @@ def assemble(place: Path) -> None:
     """Writes the folder again; a virtual environment in it stays."""
     place.mkdir(parents=True, exist_ok=True)
     for package in _PACKAGES:
-        shutil.rmtree(place / package, ignore_errors=True)
+        if (place / package).exists():
+            shutil.rmtree(place / package)
         shutil.copytree(
             _PROJECT / package,
             place / package,
@@ -52,7 +53,10 @@ def _project_file() -> str:
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    assemble(folder)
+    try:
+        assemble(folder)
+    except OSError as error:
+        sys.exit(f"The policy pack cannot be written: {error}")
     sys.stdout.write(
         f"The policy pack is in {folder}. Copy it to its final place; in that folder, once:\n"
         "    pulumi install\n"
