@@ -16,7 +16,7 @@ from aksgpu.audit.command import _costs as costs_of
 from aksgpu.audit.report import Audit, Cost
 from aksgpu.audit.stacks import Audited, Auditor, Broken
 from aksgpu.main import app
-from aksgpu.outcome import Cause
+from aksgpu.outcome import Cause, StoppedError
 from aksgpu.review.costs import PriceSource
 from aksgpu.review.model import Span
 from aksgpu.running import Program
@@ -169,6 +169,17 @@ def test_what_cannot_be_read_is_a_row_with_its_reason(
     (found,) = auditor(tmp_path).of_files([file])
     assert found.name == "stack"
     assert reason in found.reason
+
+
+def test_without_a_backend_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+    """It said: PULUMI_ACCESS_TOKEN must be set, do as it says."""
+    said = "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions"
+    with pytest.raises(StoppedError, match="PULUMI_ACCESS_TOKEN must be set") as stopped:
+        auditor(tmp_path, "sh", "-c", f"echo '{said}' >&2; exit 3").of_backend()
+    (finding,) = stopped.value.findings
+    assert finding.cause is Cause.PROGRAM_FAILED
+    for way in ("pulumi login file://FOLDER", "aksgpu env", "pulumi stack export"):
+        assert way in finding.advice
 
 
 def test_a_stack_without_resources_is_fine(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from aks_catalogue.regions import plain
 from aks_catalogue.secrecy import with_secrets
 from aks_catalogue.shapes import mapping, mappings, sequence
+from aksgpu.outcome import Cause, stopped
 from aksgpu.review.model import Resource
 from aksgpu.review.pools import GpuPool, pools_by_inputs
 from aksgpu.running import READ_SECONDS, Program, ProgramError
@@ -23,6 +24,11 @@ Json = Mapping[str, Any]
 # Programs at once: each uses about a processor.
 _AT_ONCE = 2
 _MANDATORY = "mandatory"
+_NO_BACKEND = (
+    "sign in to the backend that has the stacks (`pulumi login`; for a folder `pulumi login "
+    "file://FOLDER`). A shell of `aksgpu env` has those that were rehearsed; files of `pulumi "
+    "stack export` need no backend"
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,10 @@ class Auditor:
 
     def of_backend(self) -> list[Audited]:
         """All stacks of the backend that pulumi is signed in to."""
-        listed = self.pulumi.read_json("stack", "ls", "--all", "--json")
+        try:
+            listed = self.pulumi.read_json("stack", "ls", "--all", "--json")
+        except ProgramError as error:
+            raise stopped(Cause.PROGRAM_FAILED, str(error), _NO_BACKEND) from None
         names = [str(stack.get("name")) for stack in mappings(listed)]
 
         def export(place: tuple[int, str]) -> Audited:
