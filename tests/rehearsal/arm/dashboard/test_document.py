@@ -85,6 +85,18 @@ def test_a_gpu_that_no_plugin_offers_yet_is_not_ready() -> None:
     assert drawn(node("Standard_D4ds_v5")) == []
 
 
+def test_a_node_without_a_device_plugin_says_so() -> None:
+    """It had a green frame, `!` in its cells, and no reason."""
+
+    def note(made: Json, size: str = T4) -> str:
+        return str(cells.node({"vmSize": size}, made, [])["note"])
+
+    assert note(node()) == note(node(gpu=0)) == "no device plugin offers its GPUs"
+    for made in (node(gpu=1), node(ready=False), node(gpu=(1, 0))):
+        assert not note(made)
+    assert not note(node("Standard_D4ds_v5"), "Standard_D4ds_v5")
+
+
 def test_gpus_of_a_node_that_is_not_ready_or_that_two_plugins_offer_are_not_ready() -> None:
     assert drawn(node(T4, ready=False, gpu=1)) == [("gpu", "not ready")]
     contested = node(FOUR_A100, gpu=(4, 0))

@@ -162,6 +162,7 @@ GPUS_OF_ALL_KINDS = [
         "NC24ads_A100_v4",
         shown_node("vmss000000", "ready", [("slice", "in use", 2), ("slice", "free", 5)]),
         shown_node("vmss000001", "leaving", [("slice", "free", 7)]),
+        shown_node("vmss000002", "ready", [("gpu", "not ready", 1)], note="no device plugin"),
     ),
 ]
 
@@ -177,7 +178,9 @@ def test_every_kind_of_gpu_is_drawn_and_told_without_color(browser: Browser) -> 
     known = Known(document)
     with served(known) as address:
         browser.open(address)
-        browser.shows("research", "$12.50 an hour", "leaving", "(0 to 9)")
+        browser.shows(
+            "research", "$12.50 an hour", "leaving", "ready, no device plugin", "(0 to 9)"
+        )
         assert browser.run(CELLS) == [
             "8 GPU in use",
             "3 GPU in use, 5 GPU free",
@@ -185,6 +188,7 @@ def test_every_kind_of_gpu_is_drawn_and_told_without_color(browser: Browser) -> 
             "3 share of a GPU in use, 1 share of a GPU free",
             "2 slice of a GPU in use, 5 slice of a GPU free",
             "7 slice of a GPU free",
+            "1 GPU not ready",
         ]
         looks = "({outlineStyle: o, borderStyle: s}) => [each.innerText, o, s].join()"
         drawn = browser.run(

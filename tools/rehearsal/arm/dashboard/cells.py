@@ -28,7 +28,10 @@ def node(pool: Mapping[str, Any], node: Json, pods: Sequence[Json]) -> Json:
     ]
     alive = (each for each in pods if each["status"]["phase"] not in _OVER)
     here = [each for each in alive if each["spec"].get("nodeName") == name]
-    return {"name": name, "state": state, "faults": faults, "cells": [*_cells(pool, node, here)]}
+    drawn = [*_cells(pool, node, here)]
+    is_without = state == "ready" and drawn and not any(_gpus(node["status"]["capacity"]).values())
+    note = "no device plugin offers its GPUs" if is_without else ""
+    return {"name": name, "state": state, "note": note, "faults": faults, "cells": drawn}
 
 
 def _cells(pool: Mapping[str, Any], node: Json, here: Sequence[Json]) -> Iterator[Json]:

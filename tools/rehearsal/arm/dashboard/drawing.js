@@ -43,10 +43,11 @@ function pool(each) {
 function node(each) {
   const cells = el("span", { class: "cells", role: "img", "aria-label": inWords(each.cells) });
   cells.append(...each.cells.map(cell));
-  const looks = each.faults.length ? "faulty" : each.state.replace(" ", "-");
+  const looks = each.faults.length ? "faulty" : (each.note ? "not-ready" : each.state.replace(" ", "-"));
+  const state = each.note ? `${each.state}, ${each.note}` : each.state;
   return el("li", { class: `node ${looks}`, title: each.name },
     el("b", {}, short(each.name)),
-    el("span", { class: "note" }, each.cells.length ? each.state : `${each.state}, no GPU`),
+    el("span", { class: "note" }, each.cells.length ? state : `${state}, no GPU`),
     ...(each.cells.length ? [cells] : []),
     ...each.faults.map((fault) => el("strong", { class: "fault" }, `! ${fault}`)));
 }
