@@ -1,5 +1,6 @@
 """What the cloud has of a stack is what ARM answers, whatever the state says."""
 
+import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -8,6 +9,7 @@ import pytest
 
 from aksgpu.rehearse import inventory
 from aksgpu.rehearse.state import State
+from aksgpu.report import ReportConsole
 from kube_client.kubeconfig import parse
 from rehearsal.cloud import Cloud
 
@@ -120,3 +122,22 @@ def test_a_deployment_has_the_state_of_its_replicas(status: dict[str, Any], stat
     """One with all its pods was "Progressing", the last condition that holds."""
     conditions = [{"type": kind, "status": "True"} for kind in ("Available", "Progressing")]
     assert inventory._short_state({**status, "conditions": conditions}) == state
+
+
+def test_the_last_table_fits_a_terminal_of_80_columns() -> None:
+    """It was 93 columns wide for dev, and fell apart into 75 lines."""
+    rows = [
+        ["ManagedCluster", "aks-gpu-dev", "", "", "Succeeded"],
+        ["AgentPool", "training", "Standard_NC24ads_A100_v4", "1 (0 to 1)", "Succeeded"],
+        ["DaemonSet", "nvidia-device-plugin-daemonset", "", "", "1 of 1 ready"],
+    ]
+    out = io.StringIO()
+    ReportConsole(file=out, width=80).print(inventory.as_table("The stack dev", rows))
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    assert lines == [
+        "The stack dev",
+        "type            name, size and nodes                            state",
+        "ManagedCluster  aks-gpu-dev                                     Succeeded",
+        "AgentPool       training  Standard_NC24ads_A100_v4  1 (0 to 1)  Succeeded",
+        "DaemonSet       nvidia-device-plugin-daemonset                  1 of 1 ready",
+    ]

@@ -58,9 +58,10 @@ def has_lost_clusters(state: State, cloud: Cloud) -> bool:
 
 
 def as_table(title: str, rows: Sequence[Sequence[str]]) -> ReportTable:
-    result = table("type", "name", "size", "nodes", "state", title=title)
-    for row in rows:
-        result.add_row(*row)
+    # In three columns it fits a terminal of 80.
+    result = table("type", "name, size and nodes", "state", title=title)
+    for kind, name, size, nodes, state in rows:
+        result.add_row(kind, "  ".join(filter(None, [name, size, nodes])), state)
     return result
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
 from aksgpu.outcome import Cause, stopped
 from aksgpu.rehearsal_stage import command_line, down_line, is_of_others, rehearsal_home
@@ -148,6 +149,10 @@ def _show(home: Path, status: Status, console: Console) -> None:
         for cluster in status.clusters:
             _add_rows(pools, cluster)
         console.print(pools)
+        for cluster in status.clusters:
+            if reason := cluster.get("reason"):
+                line = f"The control plane of {cluster['name']} has failed: {reason}"
+                console.print(Text(line), soft_wrap=True)
     if not_simulated := stored_only.in_words(status.clusters, status.stored_types):
         console.print(not_simulated, soft_wrap=True, markup=False, highlight=False)
 
@@ -155,9 +160,7 @@ def _show(home: Path, status: Status, console: Console) -> None:
 def _add_rows(pools: ReportTable, cluster: Mapping[str, Any]) -> None:
     """Adds a row for each pool; only the first names the cluster."""
     plane = cluster["controlPlane"]
-    if cluster.get("reason"):
-        plane += f": {cluster['reason']}"
-    elif (state := cluster.get("provisioningState", "Succeeded")) != "Succeeded":
+    if (state := cluster.get("provisioningState", "Succeeded")) != "Succeeded":
         plane += f", {state}"
     heading = (cluster["name"], cluster["group"], plane)
     for pool in cluster.get("pools") or [None]:
