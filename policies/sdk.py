@@ -94,7 +94,7 @@ class Servicer(sdk._PolicyAnalyzerServicer):
             response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
         finally:
             LastResults.limit = _MESSAGES_OF_A_RESOURCE
-        told = {}
+        told: dict[object, Any] = {}
         for diagnostic in response.diagnostics:
             # Of a chart that is not rendered yet, all rules say the same.
             is_one = NOT_RENDERED in diagnostic.message

@@ -103,6 +103,6 @@ def test_nothing_of_the_users_home_comes_into_the_article(
     given = ("tenant", "subscription", "id", "secret")
     cloud = Cloud(home, "https://localhost:1", 1, *given, home / "ca", home / "log", 1.0)
 
-    way = sign_in(cloud, tmp_path, tmp_path, str)
+    way = sign_in(cloud, tmp_path, tmp_path, lambda _: None)
 
     assert not way.runner.read("az")

@@ -7,7 +7,7 @@ import pytest
 
 from aksgpu import rehearsal_stage
 from aksgpu.outcome import Cause, StoppedError
-from aksgpu.rehearse import command, planning
+from aksgpu.rehearse import command, planning, state
 from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.state import State
 from aksgpu.report import ReportConsole
@@ -82,7 +82,7 @@ def test_a_program_of_others_is_refreshed_only_if_they_ask_for_it(
     stage.project.has_locks.return_value = False
     stage.project.home.__truediv__.return_value.exists.return_value = False
     monkeypatch.setattr(command, "set_stage", lambda *_: stage)
-    monkeypatch.setattr(command.state, "read_or_init", lambda *_: State())
+    monkeypatch.setattr(state, "read_or_init", lambda *_: State())
     monkeypatch.setattr(command, "status_of", lambda _: mock.Mock(dead_clusters=[]))
     monkeypatch.setattr(command, "provide_group", lambda *_: None)
     monkeypatch.setattr(command, "plan", planned)

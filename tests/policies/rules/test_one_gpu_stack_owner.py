@@ -733,7 +733,10 @@ def test_a_dra_driver_that_may_give_no_gpus(values: dict[str, Any], says: str) -
 
 
 def test_an_operator_with_its_dra_driver() -> None:
-    only_dra = {"gpuCluster": {"deployCR": True}, "clusterPolicy": {"deployCR": False}}
+    only_dra: dict[str, Any] = {
+        "gpuCluster": {"deployCR": True},
+        "clusterPolicy": {"deployCR": False},
+    }
     operator = release("gpu-operator", **only_dra, **OPERATOR_LANDS)
     assert owner(pool(), operator) == []
     [text] = owner(pool(**MANAGED), operator)

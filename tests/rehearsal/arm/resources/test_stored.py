@@ -106,7 +106,9 @@ def test_a_subnet_stays_as_long_as_nodes_are_in_it(arm: Arm) -> None:
     half-way on Azure. Azure lets go of an identity and a registry that a cluster uses.
     """
     identity, network = f"{IDENTITIES}/i", f"{NETWORKS}/v"
-    subnets = [{"name": name, "properties": {}} for name in ("nodes", "pods", "free")]
+    subnets: list[dict[str, Any]] = [
+        {"name": name, "properties": {}} for name in ("nodes", "pods", "free")
+    ]
     put(arm, network, {**EAST, "properties": {"subnets": subnets}})
     put(arm, identity)
     pool = {
