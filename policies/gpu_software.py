@@ -23,9 +23,9 @@ from aks_catalogue.scheduling import Spec
 from aks_catalogue.shapes import mapping
 from policies.certainty import Certainty
 from policies.pods import containers_of, is_custom, kind_of, pods_of
-from policies.reading import CannotReadError
+from policies.reading import NOT_RENDERED, CannotReadError
 from policies.stack_rule import Member
-from policies.unknowns import NOT_RENDERED, Unknowns
+from policies.unknowns import Unknowns
 
 # What can change pods without a change of their resource in the program.
 _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")

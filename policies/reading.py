@@ -21,6 +21,9 @@ from pulumi_policy.proxy import (
     UnknownValueError,
 )
 
+# Of a chart, or of manifests, whose content the engine does not know yet.
+NOT_RENDERED = "has no child resources before its cluster exists"
+
 
 class CannotReadError(UnknownValueError):
     """Why a rule could not judge a value. The engine reports it as advisory, at any level."""

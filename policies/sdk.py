@@ -1,7 +1,9 @@
-"""Changes two things in the SDK, pulumi_policy 1.21.
+"""Changes three things in the SDK, pulumi_policy 1.21.
 
 It notes the pack's configuration: the SDK gives a rule neither its own level nor the settings of
 other rules.
+
+It tells once what all rules on the stack say of a chart that is not rendered yet.
 
 It caches the SDK's conversions. For each rule, the SDK converts the message of a resource and of
 its provider to Python again, which takes most of the pack's time. The result depends only on the
@@ -21,7 +23,7 @@ from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy import policy as sdk
 
 from policies.exceptions import CONFIGURATION, REPORTING_RULE
-from policies.unknowns import NOT_RENDERED
+from policies.reading import NOT_RENDERED
 
 # The message of a resource, and the one of its provider.
 _MESSAGES_OF_A_RESOURCE = 2
@@ -94,7 +96,7 @@ class Servicer(sdk._PolicyAnalyzerServicer):
             response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
         finally:
             LastResults.limit = _MESSAGES_OF_A_RESOURCE
-        told: dict[object, Any] = {}
+        told: dict[Any, Any] = {}
         for diagnostic in response.diagnostics:
             # Of a chart that is not rendered yet, all rules say the same.
             is_one = NOT_RENDERED in diagnostic.message

@@ -13,9 +13,6 @@ from policies.reading import CannotReadError
 # The message for a bug in the rule.
 FAILED = "the rule itself failed"
 
-# Of a chart, or of manifests, whose content the engine does not know yet.
-NOT_RENDERED = "has no child resources before its cluster exists"
-
 _Item = TypeVar("_Item")
 _Finding = TypeVar("_Finding")
 

@@ -106,9 +106,7 @@ def test_a_subnet_stays_as_long_as_nodes_are_in_it(arm: Arm) -> None:
     half-way on Azure. Azure lets go of an identity and a registry that a cluster uses.
     """
     identity, network = f"{IDENTITIES}/i", f"{NETWORKS}/v"
-    subnets: list[dict[str, Any]] = [
-        {"name": name, "properties": {}} for name in ("nodes", "pods", "free")
-    ]
+    subnets: list[Any] = [{"name": name, "properties": {}} for name in ("nodes", "pods", "free")]
     put(arm, network, {**EAST, "properties": {"subnets": subnets}})
     put(arm, identity)
     pool = {
@@ -297,19 +295,6 @@ def test_tells_the_types_that_are_stored_only(arm: Arm) -> None:
         "Microsoft.Network/virtualNetworks",
         "Microsoft.Network/virtualNetworks/subnets",
     ]
-
-
-def test_a_made_up_path_asks_for_no_parents(arm: Arm) -> None:
-    """The rule that makes it up knows which names stand above, but not in which order."""
-    path = f"{GROUP}/providers/MadeUp.cdn/originGroup/g/profile/p/AFDOrigin/o"
-    assert put(arm, path, {"properties": {"hostName": "h"}})["name"] == "o"
-    assert code(arm, "PUT", path.replace("/group/", "/none/"), {})[1] == "ResourceGroupNotFound"
-    told = stored.told(arm._front.backend.store)
-    assert told == ["MadeUp.cdn/originGroup/profile/AFDOrigin"]
-    assert stored_only.in_words([], told) == (
-        "Stored, not simulated: all of MadeUp.cdn/originGroup/profile/AFDOrigin. The paths in "
-        "MadeUp are the rehearsal's own."
-    )
 
 
 def test_a_name_of_its_own_is_available_once(arm: Arm) -> None:
