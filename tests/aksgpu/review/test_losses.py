@@ -6,7 +6,7 @@ import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
 from aksgpu.allowances import Allowance
-from aksgpu.review.losses import forgotten_pools, lost_pools
+from aksgpu.review.losses import forgotten_pools, lost_pools, other_losses
 from aksgpu.review.model import LostPool
 from tests.aksgpu.review.reviews import (
     A100,
@@ -312,3 +312,20 @@ def test_a_pool_that_is_replaced_with_its_cluster_is_reported_once() -> None:
     cluster = step("replace", "cluster", IN, IN, kind=CLUSTER)
     pool = step("replace", "gpu", POOL, POOL, keys=["resourceName"])
     assert reported(cluster, pool) == [("replace", "gpu", ", because of resourceName")]
+
+
+def test_a_pool_without_gpus_that_goes_is_told() -> None:
+    """A deleted pool of `pools` stood in the list of all resources alone, and the rest was fine."""
+    web = {**IN, "agentPoolName": "web", "vmSize": CPU, "count": 2}
+    steps = seen(
+        step("delete", "web", web),
+        step("replace", "batch", web | {"agentPoolName": "batch"}, web, keys=["vmSize"]),
+        step("delete", "gpu", POOL),
+        step("same", "stays", web, web),
+    ).steps.values()
+    assert other_losses(list(steps)) == [
+        f"The node pool batch ({CPU}, 2 nodes) is replaced, because of vmSize: Azure deletes its "
+        "nodes with everything that runs on them. It has no GPUs, so it needs no --allow.",
+        f"The node pool web ({CPU}, 2 nodes) is deleted: Azure deletes its "
+        "nodes with everything that runs on them. It has no GPUs, so it needs no --allow.",
+    ]

@@ -42,6 +42,19 @@ def lost_pools(
     return [_lost(kind, pool, why, stack, allowed) for kind, pool, why in _losses(steps)]
 
 
+def other_losses(steps: Iterable[Step]) -> list[str]:
+    """A sentence for each pool without GPUs that is deleted or replaced: it fails no review."""
+    return sorted(
+        f"The node pool {pool.name} ({pool.vm_size}, {nodes_in_words(pool.nodes)}) is "
+        f"{LOSSES[kind][0]}{_reason(step)}: Azure deletes its nodes with everything that runs on "
+        "them. It has no GPUs, so it needs no --allow."
+        for step in steps
+        if is_pool(step.resource.type) and (kind := _removal(step))
+        for pool in all_pools(step.resource, step.old)
+        if not pool.may_have_gpus
+    )
+
+
 def _lost(
     kind: LossKind, pool: GpuPool, why: str, stack: str, allowed: Collection[Allowance]
 ) -> LostPool:

@@ -21,7 +21,7 @@ from aksgpu.review.costs import costs_by, prices_of
 from aksgpu.review.git import content_at, path_in_repository
 from aksgpu.review.judging import Criteria, criteria_of
 from aksgpu.review.ladders import ladders
-from aksgpu.review.losses import forgotten_pools, lost_pools
+from aksgpu.review.losses import forgotten_pools, lost_pools, other_losses
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
@@ -168,6 +168,7 @@ def _review(
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
         losses = forgotten_pools if files.is_deleted else lost_pools
         review.lost = losses(short_name(review.stack), seen.steps.values(), options.allowed)
+        review.notes += [] if files.is_deleted else other_losses(seen.steps.values())
         review.notes += _unused(review, options.allowed)
         review.problems += problems
         # A failed preview is incomplete.
