@@ -182,10 +182,16 @@ def _has_part(reason: str, text: str) -> bool:
 
 def _masked(reason: str, texts: Iterable[str]) -> str:
     """Masks these texts in a reason, also in quotes. A text inside a word is not masked."""
-    forms = {form for text in texts for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1])}
+    forms = {form for text in texts for form in _forms(text)}
     longest_first = map(re.escape, sorted(forms, key=len, reverse=True))
     pattern = rf"(?<!\w)['\"]?(?:{'|'.join(longest_first)})['\"]?(?!\w)"
     return re.sub(pattern, MASK, reason) if forms else reason
+
+
+def _forms(text: str) -> Iterator[str]:
+    """Yields a text as reasons quote it."""
+    yield from (text, repr(text)[1:-1])
+    yield from (json.dumps(text, ensure_ascii=escapes)[1:-1] for escapes in (True, False))
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:

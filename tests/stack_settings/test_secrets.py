@@ -186,6 +186,7 @@ QUOTES = """O'Brien A"b\\ """
 @example(path="systemPool.customHeaders", text=f"{QUOTES},{QUOTES}", written=True)
 @example(path="systemPool.customHeaders", text="000= ", written=False)
 @example(path="systemPool.customHeaders", text="0 0=0", written=True)
+@example(path="gpuCapacity[].rungs[].minCount", text="000\x1f\x7f", written=False)
 def test_no_message_repeats_a_secret(path: str, text: str, written: bool) -> None:
     """`gpuPools[0].name: 'Hunter2!' is no name for a pool`; and so did what quotes broke."""
     secret = f"s3cr{text}t"
