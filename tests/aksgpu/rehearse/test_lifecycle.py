@@ -133,7 +133,7 @@ def test_a_dead_control_plane_is_reported_and_restarted(
     assert status(code=1)["cause"] == "cluster-down"
     shown = printed_by(lambda one: lifecycle.status(one, as_json=False), code=1)
     # A whole sentence was a cell, and made the table 250 columns wide.
-    assert "The control plane of c has failed: etcd ended" in shown
+    assert "Control plane of c: etcd ended" in shown
     assert "failed: " not in next(line for line in shown.splitlines() if line.startswith("c "))
 
     started: list[Path] = []

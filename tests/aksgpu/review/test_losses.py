@@ -60,6 +60,13 @@ def test_a_pool_that_rotates_needs_no_allowance(name: str) -> None:
     )
 
 
+def test_one_gpu_is_not_told_as_several() -> None:
+    """It said "1 node with 1 GPUs"."""
+    new = ROTATING | {"agentPoolName": "gpuxyz", "count": 1}
+    (loss,) = losses(step("replace", "gpu", ROTATING, new, keys=["vmSize"]))
+    assert "1 node with 1 GPU, more" in loss.message
+
+
 @pytest.mark.parametrize(
     "events",
     [

@@ -151,7 +151,7 @@ def _show(home: Path, status: Status, console: Console) -> None:
         console.print(pools)
         for cluster in status.clusters:
             if reason := cluster.get("reason"):
-                line = f"The control plane of {cluster['name']} has failed: {reason}"
+                line = f"Control plane of {cluster['name']}: {reason}"
                 console.print(Text(line), soft_wrap=True)
     if not_simulated := stored_only.in_words(status.clusters, status.stored_types):
         console.print(not_simulated, soft_wrap=True, markup=False, highlight=False)

@@ -112,9 +112,13 @@ def _extra_nodes(step: Step) -> str:
     """What the new pool takes beside the old one."""
     return "".join(
         f"; meanwhile the stack has {pool.vm_size}, {nodes_in_words(pool.nodes)}"
-        f"{f' with {pool.gpus} GPUs' if pool.gpus else ''}, more"
+        f"{f' with {_gpus(pool)}' if pool.gpus else ''}, more"
         for pool in gpu_pools(step.resource, step.new)
     )
+
+
+def _gpus(pool: GpuPool) -> str:
+    return f"{pool.gpus} GPU{'' if str(pool.gpus) == '1' else 's'}"
 
 
 def _reason(step: Step) -> str:
