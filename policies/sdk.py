@@ -90,7 +90,7 @@ class Servicer(sdk._PolicyAnalyzerServicer):
         return EnforcementLevel.ADVISORY if is_off and policy.name == REPORTING_RULE else level
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Keeps the results of all resources: each rule on the stack converts all of them."""
+        """Keeps the results of all resources, which each rule converts; tells the same once."""
         LastResults.limit = len(request.resources) * _MESSAGES_OF_A_RESOURCE
         try:
             response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]

@@ -129,14 +129,11 @@ def _mistakes(native_type: NativeType, inputs: Values) -> list[Mistake]:
     return list(mistakes(args_shape(native_type.args), sent))
 
 
-def _unknown(native_type: NativeType, inputs: Values) -> list[Mistake]:
-    """Returns the properties that azure-native does not have, and takes."""
-    return [each for each in _mistakes(native_type, inputs) if NOT_A_PROPERTY in each.reason]
-
-
 def _warnings(native_type: NativeType, inputs: Values) -> Iterator[str]:
-    for unknown in _unknown(native_type, inputs):
-        yield f"{unknown}. azure-native leaves it out without a word."
+    """Yields what the rehearsal takes, and its user should know."""
+    for each in _mistakes(native_type, inputs):
+        if NOT_A_PROPERTY in each.reason:
+            yield f"{each}. azure-native leaves it out without a word."
     services = at(inputs, "networkProfile.serviceCidr")
     if native_type.name == "ManagedCluster" and networks.is_public(networks.network(services)):
         yield (
@@ -170,8 +167,8 @@ class NativeResource(Handler):
         return TYPES[self._token]
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        unknown = _unknown(self._type, inputs)
-        wrong = [each for each in _mistakes(self._type, inputs) if each not in unknown]
+        found = _mistakes(self._type, inputs)
+        wrong = [each for each in found if NOT_A_PROPERTY not in each.reason]
         yield from wrong
         for name in self._type.path_names:
             if name not in inputs and name not in (mistake.path for mistake in wrong):
