@@ -1,16 +1,16 @@
 """VM sizes, from gpu_sizes.csv and cpu_sizes.csv.
 
-cpu_sizes.csv has the common sizes without GPUs. An empty cell means that a value is unknown. Cache
-and temporary disk are from Azure's documentation of the series (2025) and from its public list of
-sizes (June 2025); the series Av2, Basv2, Dv4, Dv5, Ev4, Ev5, Esv6, Edsv6, Dsv7, Ddsv7 and Dasv7,
-without isolated sizes, are from their pages of 2024 to 2026. Three values are derived: the cache of
-the Dpdsv5 and Dpldsv5 sizes from recorded OS disks (200 GiB with 8 vCPUs, so half of that with 4);
-the quota families of D sizes of v4 and v5 that are in no list, and those of Av2, Ev4, Ev5, Esv6 and
-Edsv6, from the names of the others.
+The names, quota families, vCPUs and memory of cpu_sizes.csv are from the list that Kubernetes'
+autoscaler has of Azure's (March 2026); Dsv7 and Ddsv7, which it does not have yet, and the memory
+of D1_v2 and DS1_v2, which it rounds, are from the pages of their series. An empty cell means that a
+value is unknown. Generations, cache and temporary disk are from Azure's documentation of the series
+(2024 to 2026) and from its public list of sizes (June 2025). The cache of the Dpdsv5 and Dpldsv5
+sizes is derived from recorded OS disks (200 GiB with 8 vCPUs, so half of that with 4).
 
-To renew them: `az vm list-skus --resource-type virtualMachines --size Standard_N --all` has vCPUs,
-memory, GPUs, generations and quota families; Azure's documentation of a series has its GPU and its
-retirement; AKS's page on GPUs says whether it installs the driver. Then AS_OF.
+To renew them: `PYTHONPATH=tools python -m renew cpu_sizes` for names, families, vCPUs and memory of
+the sizes without GPUs. Of the others, `az vm list-skus --resource-type virtualMachines --size
+Standard_N --all` has the same, and generations; Azure's documentation of a series has its GPU and
+its retirement; AKS's page on GPUs says whether it installs the driver. Then AS_OF.
 """
 
 import csv
@@ -139,9 +139,9 @@ def cpu_sizes() -> Mapping[str, Size]:
             row["name"].lower(): Size(
                 name=row["name"],
                 vcpus=int(row["vcpus"]),
-                memory_gib=float(row["memory_gib"]),
+                memory_gib=float(row["memory_gib"]) if row["memory_gib"] else None,
                 quota_family=row["quota_family"],
-                generations=frozenset(row["generations"].split(";")),
+                generations=frozenset(row["generations"].split(";")) - {""},
                 **_local_disks(row),
             )
             for row in _rows("cpu_sizes.csv")

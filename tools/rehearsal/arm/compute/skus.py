@@ -19,8 +19,8 @@ OTHERS: tuple[Json, ...] = (
 )
 
 
-# `az vm list-skus` asks for the sizes of all regions, in Azure one page.
-LARGE_PAGE = 100
+# How much larger than others the pages are: of a region, and of all, which are one page in Azure.
+LARGE_PAGE, OF_ALL_REGIONS = 20, 2000
 
 
 def list_all(request: Request) -> Answer:
@@ -29,7 +29,7 @@ def list_all(request: Request) -> Answer:
     for location in locations:
         items += [(location, other) for other in OTHERS]
         items += [(location, offer) for offer in offers.in_location(location)]
-    return request.page(items, _sku, times=1 if len(locations) == 1 else LARGE_PAGE)
+    return request.page(items, _sku, times=LARGE_PAGE if len(locations) == 1 else OF_ALL_REGIONS)
 
 
 def _locations(request: Request) -> list[str]:

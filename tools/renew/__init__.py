@@ -1,0 +1,1 @@
+"""Renews tables of facts from the public lists that they come from."""
