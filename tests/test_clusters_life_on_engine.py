@@ -68,6 +68,7 @@ def test_what_kubectl_changes_is_found_and_restored_every_time(
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
+@pytest.mark.nightly
 def test_rotated_certificates_change_only_the_provider(whole_bench: Bench) -> None:
     """`az aks rotate-certs` had every Kubernetes object replaced, the device plugin too."""
     brought_up(whole_bench)
@@ -105,6 +106,7 @@ def test_a_replaced_cluster_of_the_same_name_gets_new_objects(whole_bench: Bench
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
+@pytest.mark.nightly
 def test_a_stack_with_a_deleted_cluster_can_be_destroyed(whole_bench: Bench) -> None:
     """It stopped at "configured Kubernetes cluster is unreachable"."""
     name = brought_up(whole_bench)

@@ -62,6 +62,7 @@ def worker(number: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.nightly
 def test_prod_has_no_key_at_all_and_seven_gpus_of_an_a100_cut_into_seven(
     stack: ClusterBench,
 ) -> None:

@@ -78,6 +78,7 @@ def test_a_secret_setting_is_secret_in_every_resource(bench: Bench, faults: Faul
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
+@pytest.mark.nightly
 def test_a_secret_setting_is_secret_without_an_inline_pool(bench: Bench) -> None:
     """AKS's own list of pools came to the state in clear once `systemPool` was removed."""
     name = unique("removed")

@@ -37,6 +37,7 @@ def up(bench: Bench, config: dict[str, Any]) -> dict[str, str]:
     return done
 
 
+@pytest.mark.nightly
 def test_a_stack_changes_from_one_variant_to_another(bench: Bench) -> None:
     name = unique("variants")
     update(bench, stack(name, POOL))

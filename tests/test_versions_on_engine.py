@@ -66,6 +66,7 @@ def test_pools_are_upgraded_after_their_cluster(bench: Bench) -> None:
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
+@pytest.mark.nightly
 def test_an_update_after_an_upgrade_by_aks_requests_no_older_version(bench: Bench) -> None:
     """The next update of a tag sent the old version, and AKS refused to go back."""
     name, azure = unique("channel"), Azure(bench.cloud)

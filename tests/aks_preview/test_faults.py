@@ -175,6 +175,7 @@ def test_a_refused_request_is_not_retried(
     settle(preview_bench, faults, aks.program())
 
 
+@pytest.mark.nightly
 def test_a_cancellation_ends_the_wait_for_a_stuck_operation(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:

@@ -47,9 +47,10 @@ def program(name: str, **settings: Any) -> str:
     "headers",
     [
         pytest.param(None, id="plain"),
-        pytest.param({"EnableACRTeleport": "false"}, id="headers", marks=pytest.mark.nightly),
+        pytest.param({"EnableACRTeleport": "false"}, id="headers"),
     ],
 )
+@pytest.mark.nightly
 def test_a_change_of_an_immutable_property_is_refused_before_the_request(
     bench: Bench, headers: dict[str, str] | None
 ) -> None:

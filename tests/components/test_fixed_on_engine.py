@@ -285,6 +285,7 @@ def clusters(
     )
 
 
+@pytest.mark.nightly
 def test_each_immutable_property_of_a_cluster_replaces_it_unless_it_is_protected(
     bench: Bench,
 ) -> None:

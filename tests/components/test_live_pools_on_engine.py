@@ -306,6 +306,7 @@ LOOKS = (
 )
 
 
+@pytest.mark.nightly
 def test_live_counts_stay_through_a_stacks_whole_life(life: Life) -> None:
     for look in LOOKS:
         look(life)

@@ -133,6 +133,7 @@ def properties_that_azure_keeps_are_reported(life: Life, full: dict[str, Any]) -
     assert "AKS keeps the current upgradeSettings.maxSurge" in printed
 
 
+@pytest.mark.nightly
 def test_properties_that_azure_never_removes_cannot_be_removed(bench: Bench) -> None:
     """Nothing was sent, and nobody said that the cluster is as before."""
     life = Life(bench, unique("ever"))

@@ -150,6 +150,7 @@ def test_refused_resources_are_not_created_with_skip_preview(bench: Bench) -> No
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_the_pack_of_a_clone_has_an_environment_of_its_own(bench: Bench, tmp_path: Path) -> None:
     """A clone at a tag had none, nor the list of what the engine is to install into it."""
     pack = clone(tmp_path / "clone") / "policies"

@@ -189,6 +189,7 @@ def test_a_stack_in_a_group_of_others_is_reviewed(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.nightly
 def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
     tmp_path: Path,
 ) -> None:

@@ -151,6 +151,7 @@ PRINTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("command", PRINTS)
+@pytest.mark.nightly
 def test_az_prints_expected_output(way: Way, command: str) -> None:
     output = run(way, command)
     if isinstance(PRINTS[command], str):
@@ -191,6 +192,7 @@ AROUND: dict[str, Any] = {
 }
 
 
+@pytest.mark.nightly
 def test_what_stands_around_a_cluster_is_stored(way: Way) -> None:
     """`az role assignment create` and all that AKS does not own ended in errors that misled."""
     group = run(way, "az group create -n around -l eastus --query id")
@@ -246,6 +248,7 @@ def test_az_reports_refusals(way: Way, command: str) -> None:
     assert REFUSED[command] in outcome.err
 
 
+@pytest.mark.nightly
 def test_az_creates_scales_upgrades_and_deletes_a_gpu_pool(way: Way) -> None:
     pool = "-g gpus --cluster-name c -n gpu"
     made = run(
@@ -274,6 +277,7 @@ def test_az_creates_scales_upgrades_and_deletes_a_gpu_pool(way: Way) -> None:
     assert (gone.code, "Could not find the agentpool" in gone.err) == (3, True)
 
 
+@pytest.mark.nightly
 def test_az_creates_and_deletes_a_group(way: Way) -> None:
     run(way, "az group create -n while -l westus")
     tagged = run(way, "az group update -n while --set tags.team=ml --query tags")
@@ -318,6 +322,7 @@ def test_two_taints_of_one_key_and_effect_end_an_operation(way: Way) -> None:
     run(way, f"az aks nodepool delete {pool}")
 
 
+@pytest.mark.nightly
 def test_az_updates_a_cluster(way: Way) -> None:
     changed = run(way, f"az aks update {NAMES} --tier standard --tags team=ml")
     assert (changed["sku"]["tier"], changed["tags"]) == ("Standard", {"team": "ml"})
@@ -326,6 +331,7 @@ def test_az_updates_a_cluster(way: Way) -> None:
     assert again == ["c"]
 
 
+@pytest.mark.nightly
 def test_az_replaces_an_older_kubeconfig(way: Way) -> None:
     file = way.runner.folder / "twice"
     for _ in range(2):
@@ -337,6 +343,7 @@ def test_az_replaces_an_older_kubeconfig(way: Way) -> None:
     assert config["current-context"] == "mine"
 
 
+@pytest.mark.nightly
 def test_az_names_the_context_of_an_admin_kubeconfig(way: Way) -> None:
     """It was `c-admin-admin`: the CLI adds the word itself."""
     file = way.runner.folder / "admin"
@@ -371,6 +378,7 @@ def test_az_upgrades_a_cluster(way: Way) -> None:
     run(way, "az aks delete -g others -n older --yes")
 
 
+@pytest.mark.nightly
 def test_az_stops_and_starts_a_cluster(way: Way) -> None:
     run(way, f"az aks stop {NAMES}")
     assert run(way, f"az aks show {NAMES} --query powerState.code") == "Stopped"

@@ -51,6 +51,7 @@ def program(group: str, failing: Iterable[str], assigned: dict[str, Any]) -> str
     return PROGRAM.format(group=group, clusters=clusters)
 
 
+@pytest.mark.nightly
 def test_what_fails_is_told_and_the_next_update_goes_on(
     bench: Bench, faults: Faults, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,6 +157,7 @@ pulumi.export("blob", account.primary_endpoints.blob)
 """
 
 
+@pytest.mark.nightly
 def test_programs_of_other_teams_come_up_change_and_go_down(bench: Bench) -> None:
     """A program with one registry beside its cluster could not be rehearsed at all."""
     programs = NAMED_BY_AZURE_NATIVE + NAMED_BY_ITSELF

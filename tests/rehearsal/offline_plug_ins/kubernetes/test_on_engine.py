@@ -301,6 +301,7 @@ for name in {names!r}:
 """
 
 
+@pytest.mark.nightly
 def test_a_cluster_that_is_not_there_yet_or_no_more(
     kube: KubernetesBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
