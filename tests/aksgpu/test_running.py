@@ -232,7 +232,8 @@ def test_a_process_is_killed_after_its_grace_period(
 
 
 def test_a_child_is_ended_after_the_expected_output(notes: Path) -> None:
-    ended = child(notes).attempt_until(lambda printed: "ready" in printed, seconds=PATIENCE)
+    # Unbuffered, Python writes the end of a line by itself.
+    ended = child(notes).attempt_until(lambda printed: "ready\n" in printed, seconds=PATIENCE)
 
     assert (ended.code, ended.out) == (7, "ready\n")
     assert notes.read_text().splitlines() == ["SIGINT"]
