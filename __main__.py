@@ -20,6 +20,8 @@ from components import (
     GpuCapacityArgs,
     GpuNodePool,
     GpuNodePoolArgs,
+    InfinibandFeature,
+    InfinibandFeatureArgs,
     ManagedGpuFeature,
     ManagedGpuFeatureArgs,
     NetworkArgs,
@@ -59,7 +61,7 @@ except SettingsError as error:
     mistakes = "\n".join(map(file.with_place, error.mistakes))
     raise pulumi.RunError(f"This stack file cannot be used:\n{mistakes}") from None
 
-# Pools and clusters wait for the preview feature of their GPU stack.
+# Pools and clusters wait for the features of their GPU stack, and of InfiniBand.
 features: dict[str, pulumi.Resource] = {}
 if specialized := stack.pools_of("specialized-image"):
     # The name as it is in the states of earlier versions.
@@ -68,12 +70,16 @@ if specialized := stack.pools_of("specialized-image"):
     )
 if stack.managed_gpu_feature == "register" and stack.pools_of("managed"):
     features["managed"] = ManagedGpuFeature("managed-gpu", ManagedGpuFeatureArgs())
+has_infiniband = any(pool.has_infiniband for pool in stack.all_gpu_pools)
+if stack.infiniband_feature == "register" and has_infiniband:
+    features["infiniband"] = InfinibandFeature("infiniband", InfinibandFeatureArgs())
 
 
-def after_the_feature(gpu_stack: str) -> pulumi.ResourceOptions:
-    """Options of what needs the feature of a GPU stack, if this stack registers it."""
-    depends_on = [features[gpu_stack]] if gpu_stack in features else []
-    return pulumi.ResourceOptions(depends_on=depends_on)
+def after_the_features(*needed: str) -> pulumi.ResourceOptions:
+    """Options of what needs these features, of which this stack may register some."""
+    return pulumi.ResourceOptions(
+        depends_on=[features[name] for name in needed if name in features]
+    )
 
 
 def object_id(kubelet: dict[str, str] | None) -> str:
@@ -125,7 +131,7 @@ else:
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(
-            after_the_feature("specialized-image") if stack.system_pool in specialized else None,
+            after_the_features("specialized-image") if stack.system_pool in specialized else None,
             pulumi.ResourceOptions(protect=stack.cluster.protect),
         ),
     )
@@ -186,7 +192,8 @@ def arguments(pool: GpuPool) -> GpuNodePoolArgs:
 def options(pool: GpuPool, before: pulumi.Input[str] | None) -> pulumi.ResourceOptions:
     """Options of a pool, which stays when it comes from another parent."""
     own = pulumi.ResourceOptions(protect=pool.protect, aliases=[pulumi.Alias(parent=before)])
-    return pulumi.ResourceOptions.merge(after_the_feature(pool.gpu_stack), own)
+    needed = [pool.gpu_stack, *["infiniband"] * pool.has_infiniband]
+    return pulumi.ResourceOptions.merge(after_the_features(*needed), own)
 
 
 def as_rung(made: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:

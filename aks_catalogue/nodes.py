@@ -39,6 +39,10 @@ MANAGED_GPU_TAG = "EnableManagedGPUExperience"
 MANAGED_GPU_NAMESPACE = "Microsoft.ContainerService"
 MANAGED_GPU_FEATURE = "ManagedGPUExperiencePreview"
 DCGM_LABEL = ("kubernetes.azure.com/dcgm-exporter", "enabled")
+# The feature with which AKS puts the nodes of a new pool on one InfiniBand network, as its page on
+# AMD GPUs (2026-08) and its lab of training on several nodes (2026-09) say.
+INFINIBAND_NAMESPACE = "Microsoft.ContainerService"
+INFINIBAND_FEATURE = "AKSInfinibandSupport"
 
 # The tag of a pool without a driver, from the time before `gpuProfile.driver`.
 SKIP_DRIVER_TAG = "SkipGPUDriverInstall"

@@ -7,10 +7,15 @@ value is unknown. Generations, cache and temporary disk are from Azure's documen
 (2024 to 2026) and from its public list of sizes (June 2025). The cache of the Dpdsv5 and Dpldsv5
 sizes is derived from recorded OS disks (200 GiB with 8 vCPUs, so half of that with 4).
 
+`rdma` is from Azure's page on InfiniBand (2026-09-25): sizes with an r in their name have it; NV24r
+has no page. `rack` is from the words of Azure for GB300, quoted in scripts of AKS engineers for it
+(2026-07): "Capacity must be a multiple of 18 for SKUs that support vertical connect". The page of
+GB200 has racks of 72 GPUs too; nobody quotes the words for it.
+
 To renew them: `PYTHONPATH=tools python -m renew cpu_sizes` for names, families, vCPUs and memory of
 the sizes without GPUs. Of the others, `az vm list-skus --resource-type virtualMachines --size
-Standard_N --all` has the same, and generations; Azure's documentation of a series has its GPU and
-its retirement; AKS's page on GPUs says whether it installs the driver. Then AS_OF.
+Standard_N --all` has the same, generations, and `RdmaEnabled`; Azure's documentation of a series
+has its GPU and its retirement; AKS's page on GPUs says whether it installs the driver. Then AS_OF.
 """
 
 import csv
@@ -108,6 +113,10 @@ class GpuSize(Size):
     mig: bool | None
     # Whether AKS installs a driver on it, unless gpuProfile.driver is None.
     aks_driver: bool | None
+    # Whether it has InfiniBand.
+    rdma: bool | None
+    # How many of them are a rack, of which Azure gives only whole ones; None: it gives single VMs.
+    rack: int | None
     retired_on: date | None
 
     @property
@@ -178,6 +187,12 @@ def may_have_nvidia_gpus(vm_size: str) -> bool:
     return size.is_nvidia if size else is_gpu_size(vm_size)
 
 
+def has_rdma(vm_size: str) -> bool:
+    """Whether a size certainly has InfiniBand."""
+    size = find(vm_size)
+    return size is not None and size.rdma is True
+
+
 def is_below(size: GpuSize, floor: GpuSize) -> bool:
     """Whether a size has fewer GPUs than another, or less memory per GPU."""
     pairs = ((size.whole_gpus, floor.whole_gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))
@@ -208,6 +223,7 @@ def _gpu_size(row: dict[str, str]) -> GpuSize:
 
     memory, gpus, gpu_memory = known("memory_gib"), known("gpus"), known("gpu_memory_gib")
     mig, aks_driver, retired_on = known("mig"), known("aks_driver"), known("retired_on")
+    rdma, rack = known("rdma"), known("rack")
     return GpuSize(
         name=row["name"],
         family=row["family"],
@@ -220,6 +236,8 @@ def _gpu_size(row: dict[str, str]) -> GpuSize:
         generations=frozenset(row["generations"].split(";")) - {""},
         mig=mig == "true" if mig else None,
         aks_driver=aks_driver == "true" if aks_driver else None,
+        rdma=rdma == "true" if rdma else None,
+        rack=int(rack) if rack else None,
         quota_family=known("quota_family"),
         **_local_disks(row),
         retired_on=date.fromisoformat(retired_on) if retired_on else None,

@@ -18,6 +18,7 @@ with unsearched():
     from components.gpu_capacity import GpuCapacity, GpuCapacityArgs
     from components.gpu_isolation import GpuIsolation, GpuIsolationArgs
     from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
+    from components.infiniband_feature import InfinibandFeature, InfinibandFeatureArgs
     from components.managed_gpu_feature import ManagedGpuFeature, ManagedGpuFeatureArgs
     from components.node_pool import NodePool, NodePoolArgs
     from components.nvidia_device_plugin import (
@@ -59,6 +60,8 @@ __all__ = [
     "GpuIsolationArgs",
     "GpuNodePool",
     "GpuNodePoolArgs",
+    "InfinibandFeature",
+    "InfinibandFeatureArgs",
     "MaintenanceArgs",
     "ManagedGpuFeature",
     "ManagedGpuFeatureArgs",

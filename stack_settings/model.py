@@ -222,6 +222,11 @@ class Settings(Section):
     """Who registers the preview feature that pools with the GPU stack `managed` need,
     `Microsoft.ContainerService/ManagedGPUExperiencePreview`. `assume`: it is registered already.
     `register`: this stack registers it in the subscription, and leaves it registered."""
+    infiniband_feature: Annotated[str, one_of("assume", "register")] = "assume"
+    """Who registers the feature with which AKS puts the nodes of a new pool on one InfiniBand
+    network, `Microsoft.ContainerService/AKSInfinibandSupport`, if a GPU pool has a size with
+    InfiniBand. `assume`: it is registered already. `register`: this stack registers it in the
+    subscription, and leaves it registered."""
     gpu_taint: Annotated[str, rules.GPU_TAINT] = "sku=gpu"
     """The taint of GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.headers import SPECIALIZED_IMAGE, parse
-from aks_catalogue.sizes import find, is_gpu_size
+from aks_catalogue.sizes import find, has_rdma, is_gpu_size
 from aks_catalogue.valid import one_of
 from components.aks_cluster import SystemPoolArgs
 from components.gpu_capacity import GpuCapacityArgs
@@ -207,6 +207,10 @@ class GpuPool(Pool):
         sharing: Sharing | None
         spot: bool
         spot_max_price: float
+
+    @property
+    def has_infiniband(self) -> bool:
+        return has_rdma(self.vm_size)
 
     _version = field_validator("kubernetes_version", mode="before")(
         _default_to_the_clusters_version

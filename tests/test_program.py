@@ -141,6 +141,22 @@ def test_pools_with_managed_gpus_get_no_plugin(run: Run, registers: bool) -> Non
     assert len(graph.all("FeatureRegistration")) == registers
 
 
+@pytest.mark.parametrize("registers", [True, False])
+def test_pools_with_infiniband_wait_for_its_feature(run: Run, registers: bool) -> None:
+    """The nodes of a pool that was made before the feature are on several networks for good."""
+    fabric, plain = {"vmSize": "Standard_ND96isr_H100_v5"}, {"vmSize": "Standard_NC8as_T4_v3"}
+    config = {
+        "aks-gpu:gpuPools": [{"name": "training", **fabric}, {"name": "plain", **plain}],
+        "aks-gpu:gpuCapacity": [
+            {"name": "more", "maxCount": 2, "rungs": [{"name": "one", **fabric}]}
+        ],
+    }
+    graph = run({**config, "aks-gpu:infinibandFeature": "register" if registers else "assume"})
+
+    assert waits_for(graph, "infiniband") == ({"training", "one"} if registers else set())
+    assert len(graph.all("FeatureRegistration")) == registers
+
+
 @pytest.mark.parametrize("gpu_stack", ["device-plugin", "managed", "operator", "none"])
 def test_isolation_is_for_every_gpu_stack(run: Run, gpu_stack: str) -> None:
     pool = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "gpuStack": gpu_stack}

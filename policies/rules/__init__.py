@@ -29,6 +29,7 @@ from policies.rules.gpu_operator_coherent import gpu_operator_coherent
 from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
+from policies.rules.gpu_pool_one_fabric import gpu_pool_one_fabric
 from policies.rules.gpu_pool_separate import gpu_pool_separate
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from policies.rules.gpu_seen_unasked import gpu_seen_unasked
@@ -69,6 +70,7 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     device_plugin_mig_unclear,
     gpu_nodes_provisioned,
     gpu_pool_separate,
+    gpu_pool_one_fabric,
     gpu_pool_autoscaling,
     gpu_spot_settings,
     gpu_mig_supported,

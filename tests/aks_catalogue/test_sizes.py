@@ -64,6 +64,18 @@ def test_unusual_sizes_have_their_properties(
     assert (size.gpus, size.gpu_model, size.aks_driver) == (gpus, model, aks_driver)
 
 
+def test_sizes_with_infiniband_have_an_r_in_their_name_and_racks_are_grace_blackwells() -> None:
+    sizes = gpu_sizes().values()
+    with_infiniband = {size.name for size in sizes if size.rdma and not size.retired_on}
+    assert {"Standard_ND96isr_H100_v5", "Standard_ND96isr_MI300X_v5"} <= with_infiniband
+    assert not {"Standard_ND96is_noIB_H100_v5", "Standard_NC24ads_A100_v4"} & with_infiniband
+    # Nothing says it of this one.
+    assert [size.name for size in sizes if size.rdma is None] == ["Standard_NV24r"]
+    racks = {size.name: size.rack for size in sizes if size.rack}
+    assert racks == dict.fromkeys((name for name in racks if "GB" in name), 18)
+    assert len(racks) == 3
+
+
 def test_retired_families_have_available_successors() -> None:
     retired = {size.family for size in gpu_sizes().values() if size.retired_on}
     assert retired == SUCCESSORS.keys()

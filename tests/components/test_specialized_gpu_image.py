@@ -3,6 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from components import (
+    InfinibandFeature,
+    InfinibandFeatureArgs,
     ManagedGpuFeature,
     ManagedGpuFeatureArgs,
     SpecializedGpuImage,
@@ -23,6 +25,11 @@ from tests.conftest import Deploy
             lambda: ManagedGpuFeature("it", ManagedGpuFeatureArgs()),
             "ManagedGpuFeature",
             "ManagedGPUExperiencePreview",
+        ),
+        (
+            lambda: InfinibandFeature("it", InfinibandFeatureArgs()),
+            "InfinibandFeature",
+            "AKSInfinibandSupport",
         ),
     ],
 )

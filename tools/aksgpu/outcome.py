@@ -98,6 +98,7 @@ class Cause(Enum):
     GPUS_PARTLY_UNHEALTHY = (OK, "a node has fewer allocatable GPUs than its capacity")
     GPUS_IMPAIRED = (OK, "a node's GPUs are slower than usual, or have no metrics")
     NODE_GOES = (OK, "Azure has announced that it takes, moves or restarts a node")
+    SEVERAL_FABRICS = (OK, "nodes of a pool may be on several InfiniBand networks")
     LOWER_RUNG = (OK, "the first rungs of a capacity get no node now: a lower one would grow")
     NODE_CORDONED = (OK, "a node is cordoned")
     GPUS_LEFT_OUT = (OK, "a pool has no device plugin, as configured in its stack")

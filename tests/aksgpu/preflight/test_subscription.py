@@ -198,6 +198,30 @@ def test_the_feature_of_managed_gpus_is_checked_unless_the_stack_registers_it(
 
 
 @pytest.mark.parametrize(
+    ("more", "state", "answer", "words"),
+    [
+        ({"count": 2}, "NotRegistered", "warning", "may be on several InfiniBand networks"),
+        ({"count": 2}, "NotRegistered", "warning", "set infinibandFeature: register, or run `az"),
+        ({"count": 2}, "Registered", "ok", "is registered"),
+        ({"minCount": 0, "maxCount": 2, "count": 0}, None, "warning", "Azure knows no feature"),
+        ({"count": 1}, "NotRegistered", None, ""),
+        ({"count": 2, "vmSize": T4["vmSize"]}, "NotRegistered", None, ""),
+    ],
+)
+def test_infiniband_wants_a_feature_without_which_aks_makes_the_pool_all_the_same(
+    more: dict[str, Any], state: str | None, answer: str | None, words: str
+) -> None:
+    name = "microsoft.containerservice/aksinfinibandsupport"
+    pool = {"name": "training", "vmSize": "Standard_ND96isr_H100_v5", **more}
+    rows = [*registrations.features(stack_of(gpuPools=[pool]), facts_with(features={name: state}))]
+    assert [row.answer for row in rows] == [answer] * (answer is not None)
+    assert all(words in f"{row.what}: {row.advice}" and row.cause is None for row in rows)
+    registering = stack_of(gpuPools=[pool], infinibandFeature="register")
+    rows = [*registrations.features(registering, facts_with(features={name: "NotRegistered"}))]
+    assert [row.answer for row in rows] == ["ok"] * (answer is not None)
+
+
+@pytest.mark.parametrize(
     "question",
     [
         {"systemPool": {"hostEncryption": True}},

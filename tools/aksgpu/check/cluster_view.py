@@ -4,6 +4,7 @@ A value of the wrong type counts as missing.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -38,6 +39,12 @@ _PLACING = ("nodeSelector", "affinity", "tolerations")
 _SIZE_LABEL = "node.kubernetes.io/instance-type"
 _RELEASE = re.compile(r"v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?!\d)", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
+# The provider ID of a node whose machine is in a scale set.
+_SCALE_SET = re.compile(
+    r"azure://(?P<id>/subscriptions/(?P<subscription>[^/]+)/resourceGroups/[^/]+/providers/"
+    r"Microsoft\.Compute/virtualMachineScaleSets/[^/]+)/virtualMachines/[^/]+",
+    re.IGNORECASE,
+)
 # A larger number cannot be a count of devices.
 _MAX_DEVICES = 1_000_000
 # Nodes of a rehearsal have annotations with this prefix.
@@ -140,6 +147,15 @@ class Kubelet:
     version: str
 
 
+@dataclass(frozen=True)
+class ScaleSet:
+    """The scale set of a pool with several nodes that have InfiniBand."""
+
+    pool: str
+    id: str
+    subscription: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClusterView:
     # The kinds of objects that could not be read.
@@ -152,6 +168,8 @@ class ClusterView:
     daemon_sets: tuple[DaemonSet, ...] = ()
     # The GPU Operator's DaemonSets for driver and container toolkit, by what they install.
     operators_parts: frozenset[str] = frozenset()
+    # Of pools with several nodes that have InfiniBand.
+    scale_sets: tuple[ScaleSet, ...] = ()
     # The end of the log of each plugin on a node without GPUs, by namespace/name...
     plugin_logs: Mapping[str, str] = field(default_factory=dict)
     # ...and the last warning of its events.
@@ -191,6 +209,18 @@ def kubelets(items: Iterable[Json]) -> tuple[Kubelet, ...]:
         for item in items
     ]
     return tuple(kubelet for kubelet in all_nodes if kubelet.version)
+
+
+def scale_sets(items: Iterable[Json]) -> tuple[ScaleSet, ...]:
+    """Those of pools with several nodes that have InfiniBand, whoever made their GPUs."""
+    counts = Counter[ScaleSet]()
+    for item in items:
+        machine = _SCALE_SET.fullmatch(str(at(item, "spec.providerID")))
+        labels = _labels(item)
+        if machine and sizes.has_rdma(labels.get(_SIZE_LABEL, "")):
+            pool = labels.get(POOL_LABEL, "")
+            counts[ScaleSet(pool, machine["id"], machine["subscription"])] += 1
+    return tuple(scale_set for scale_set, count in counts.items() if count > 1)
 
 
 def is_rehearsed(items: Iterable[Json]) -> bool:

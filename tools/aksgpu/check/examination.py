@@ -56,6 +56,8 @@ class Examination:
     job_left_out: str | None = None
     # The pod that looks for GPUs that it did not ask for.
     isolation_pod: SampleJob | None = None
+    # By pool with InfiniBand: whether its nodes are on one network, or why that is not known.
+    placement: dict[str, bool | str] = field(default_factory=dict)
     # The pool to which AKS may have added a node for the job.
     grown: str | None = None
     # The last request, for the message of a timeout.
@@ -84,6 +86,7 @@ async def examine(
             if options.job:
                 seconds = max(1.0, deadline - loop.time())
                 await _with_job(examination, api, seconds, progress)
+        await _place(examination, target, progress)
     except TimeoutError:
         what = f"in {options.timeout:.0f} s the cluster did not return {examination.last_request}"
         advice = "give it longer with --timeout"
@@ -92,6 +95,18 @@ async def examine(
         examination.findings.append(refused("the cluster refused a request", error))
     except StoppedError as error:
         examination.findings += error.findings
+
+
+async def _place(examination: Examination, target: Target, progress: Progress) -> None:
+    """Asks Azure for the networks of pools with InfiniBand, if there are some."""
+    scale_sets = examination.view.scale_sets if examination.view else ()
+    if scale_sets:
+        # It takes half a second, and few clusters have InfiniBand.
+        from aksgpu.check import fabric  # noqa: PLC0415
+
+        progress.update("Asking Azure for the InfiniBand networks of pools")
+        examination.placement = await fabric.placement(scale_sets, target.environment)
+        examination.findings += fabric.findings(examination.placement)
 
 
 async def _settled(
@@ -140,6 +155,7 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
         pods=cluster_view.pods(items.get(PODS, [])),
         daemon_sets=cluster_view.daemon_sets(items.get(DAEMON_SETS, [])),
         operators_parts=cluster_view.operators_parts(items.get(DAEMON_SETS, [])),
+        scale_sets=cluster_view.scale_sets(nodes),
     )
     plugins = [
         pod

@@ -12,6 +12,7 @@ from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected
 from aksgpu.check.job import SampleJob
 from aksgpu.check.judge import driver_state, empty_pools, plugin_state
+from aksgpu.outcome import listed
 from aksgpu.report import ReportTable, finding_text, print_result, table
 
 _HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin", "version")
@@ -21,6 +22,9 @@ def print_tables(examination: Examination, console: Console) -> None:
     if examination.view is not None and NODES not in examination.view.unread:
         console.print(_table(examination.view, examination))
         console.print(_versions(examination.view), soft_wrap=True)
+        if one := [pool for pool, placed in examination.placement.items() if placed is True]:
+            text = Text(f"On one InfiniBand network:       the nodes of {listed(one)}")
+            console.print(text, soft_wrap=True)
     else:
         title = examination.title or "The cluster"
         console.print(Text(f"{title}: cannot read the nodes."), soft_wrap=True)
@@ -93,6 +97,10 @@ def document(examination: Examination) -> dict[str, Any]:
         ],
         "job": _job_facts(examination.job) if examination.job else None,
         "isolation": _isolation_facts(examination.isolation_pod),
+        "onInfinibandNetwork": {
+            pool: placed if isinstance(placed, bool) else None
+            for pool, placed in examination.placement.items()
+        },
         "jobLeftOut": examination.job_left_out,
         "grownPool": examination.grown,
     }

@@ -3,7 +3,12 @@
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from aks_catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
+from aks_catalogue.nodes import (
+    INFINIBAND_FEATURE,
+    INFINIBAND_NAMESPACE,
+    MANAGED_GPU_FEATURE,
+    MANAGED_GPU_NAMESPACE,
+)
 from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
 from aksgpu.preflight import requirements
@@ -13,8 +18,16 @@ from stack_settings.model import Settings
 
 _REGISTERED = "Registered"
 # The setting with which the stack registers a feature.
+_INFINIBAND = f"{INFINIBAND_NAMESPACE}/{INFINIBAND_FEATURE}"
 _ON_REQUEST = MappingProxyType(
-    {f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}": "managedGpuFeature: register"}
+    {
+        f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}": "managedGpuFeature: register",
+        _INFINIBAND: "infinibandFeature: register",
+    }
+)
+# What pools are like without a feature, if AKS makes them all the same.
+_WITHOUT = MappingProxyType(
+    {_INFINIBAND: "the nodes of a new pool may be on several InfiniBand networks"}
 )
 
 
@@ -53,7 +66,10 @@ def features(settings: Settings, facts: Facts) -> Iterator[Row]:
                     _register(name),
                 )
             else:
-                yield _feature(about, name, state, registers_it=registers_it)
+                row = _feature(about, name, state, registers_it=registers_it)
+                if name in _WITHOUT and row.cause and not registers_it:
+                    row = about.warning(f"{row.what}: {_WITHOUT[name]}", row.advice)
+                yield row
 
 
 def _register(name: str) -> str:

@@ -11,6 +11,8 @@ from aks_catalogue.nodes import (
     DRIVERS,
     ENCRYPTION_AT_HOST_FEATURE,
     ENCRYPTION_AT_HOST_NAMESPACE,
+    INFINIBAND_FEATURE,
+    INFINIBAND_NAMESPACE,
     MANAGED_GPU_FEATURE,
     MANAGED_GPU_NAMESPACE,
     surge_nodes,
@@ -90,6 +92,10 @@ def features(settings: Settings) -> Mapping[str, bool]:
     if settings.pools_of("managed"):
         registers = settings.managed_gpu_feature == "register"
         needed[f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}"] = registers
+    with_infiniband = [pool for pool in settings.all_gpu_pools if pool.has_infiniband]
+    if any((pool.max_count or pool.count) > 1 for pool in with_infiniband):
+        registers = settings.infiniband_feature == "register"
+        needed[f"{INFINIBAND_NAMESPACE}/{INFINIBAND_FEATURE}"] = registers
     return needed
 
 

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from aiohttp import web
 
 from rehearsal.arm import api_versions, bodies, errors, operations
-from rehearsal.arm.aks import actions, clusters, machines, pools, types, upgrades, versions
+from rehearsal.arm.aks import (
+    actions,
+    clusters,
+    machines,
+    pools,
+    scale_sets,
+    types,
+    upgrades,
+    versions,
+)
 from rehearsal.arm.compute import scores, skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
 from rehearsal.arm.resources import (
@@ -30,6 +39,7 @@ ROUTES = (
     *pools.ROUTES,
     *actions.ROUTES,
     *machines.ROUTES,
+    *scale_sets.ROUTES,
     *upgrades.ROUTES,
     *registrations.ROUTES,
     *skus.ROUTES,

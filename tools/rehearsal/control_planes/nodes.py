@@ -67,7 +67,7 @@ _INDEX = {
 
 
 def name(cluster: DesiredCluster, pool: DesiredPool, index: int, era: Era) -> str:
-    return f"{_stem(cluster, pool)}-{_suffix(index, era)}"
+    return f"{_stem(cluster.uid, pool.name)}-{_suffix(index, era)}"
 
 
 def index_of(node: Json, era: Era) -> int:
@@ -78,14 +78,19 @@ def index_of(node: Json, era: Era) -> int:
     return int(matched["index"], 10 if era is Era.ARTICLE else len(DIGITS))
 
 
-def _stem(cluster: DesiredCluster, pool: DesiredPool) -> str:
-    digits = int(hashlib.sha256(cluster.uid.encode()).hexdigest(), 16) % 10**8
-    return f"aks-{pool.name}-{digits:08}"
+def _stem(uid: str, pool: str) -> str:
+    digits = int(hashlib.sha256(uid.encode()).hexdigest(), 16) % 10**8
+    return f"aks-{pool}-{digits:08}"
+
+
+def scale_set(uid: str, pool: str) -> str:
+    """Returns the name of the scale set of a cluster's pool."""
+    return f"{_stem(uid, pool)}-vmss"
 
 
 def group(cluster: DesiredCluster, pool: DesiredPool) -> str:
     """Returns the scale set of a pool, which is a node group to the autoscaler."""
-    return f"{_stem(cluster, pool)}-vmss"
+    return scale_set(cluster.uid, pool.name)
 
 
 def _suffix(index: int, era: Era) -> str:
@@ -106,7 +111,7 @@ def _machine(cluster: DesiredCluster, pool: DesiredPool, index: int, era: Era) -
     )
     if era is Era.ARTICLE:
         return f"{base}/virtualMachines/{name(cluster, pool, index, era)}"
-    return f"{base}/virtualMachineScaleSets/{_stem(cluster, pool)}-vmss/virtualMachines/{index}"
+    return f"{base}/virtualMachineScaleSets/{group(cluster, pool)}/virtualMachines/{index}"
 
 
 def new_node(

@@ -17,6 +17,8 @@ from rehearsal.arm.state import Resource
 # The internal `image` of a pool whose node image has driver and device plugin.
 SPECIALIZED = "specialised"
 CAPACITY = "microsoft.compute/capacityreservationgroups"
+# Whether the scale set of a pool has one placement group, for good.
+ONE_PLACEMENT_GROUP = "onePlacementGroup"
 # The internal node count of a pool before it was stopped.
 STOPPED = "stoppedCount"
 # Whether the deletion of a pool ignores disruption budgets.
@@ -98,6 +100,7 @@ def after_put(
         _refuse_encryption_at_host(request, after)
         _refuse_managed_gpus(request, after)
         _associate_reservations(request, cluster, after)
+        pool.body[ONE_PLACEMENT_GROUP] = _has_one_placement_group(request, after)
     _stop_or_start(pool, before, after, requested.get("count"))
     is_specialized = pool.body.get("image") == SPECIALIZED
     pool.body["properties"] = defaults.node_image(after, is_specialized=is_specialized)
@@ -191,6 +194,12 @@ def _associate_reservations(request: Request, cluster: Resource, pool: Json) -> 
 def _refuse_managed_gpus(request: Request, pool: Json) -> None:
     if nodes.has_managed_gpus(pool):
         _require_feature(request, nodes.MANAGED_GPU_NAMESPACE, nodes.MANAGED_GPU_FEATURE)
+
+
+def _has_one_placement_group(request: Request, pool: Json) -> bool:
+    """Whether AKS puts the nodes of a new pool on one InfiniBand network."""
+    feature = nodes.INFINIBAND_NAMESPACE, nodes.INFINIBAND_FEATURE
+    return sizes.has_rdma(pool["vmSize"]) and registrations.has_taken_over(request, *feature)
 
 
 def _require_feature(request: Request, namespace: str, feature: str) -> None:

@@ -4,7 +4,7 @@ import re
 
 from aks_catalogue import regions
 from aks_catalogue.regions import plain
-from aks_catalogue.sizes import Size, architecture
+from aks_catalogue.sizes import GpuSize, Size, architecture
 from rehearsal.arm import filters
 from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route
@@ -97,6 +97,8 @@ def _capabilities(size: Size) -> dict[str, str]:
         known["HyperVGenerations"] = ",".join(
             GENERATIONS[name] for name in sorted(size.generations)
         )
+    if isinstance(size, GpuSize) and size.rdma is not None:
+        known["RdmaEnabled"] = str(size.rdma)
     if (gpus := listed_gpus(size)) is not None:
         known["GPUs"] = str(gpus)
     return known
