@@ -193,6 +193,12 @@ def has_rdma(vm_size: str) -> bool:
     return size is not None and size.rdma is True
 
 
+def rack_of(vm_size: str) -> int:
+    """How many VMs of a size Azure gives at once: a rack, or one."""
+    size = find(vm_size)
+    return (size.rack if size else None) or 1
+
+
 def is_below(size: GpuSize, floor: GpuSize) -> bool:
     """Whether a size has fewer GPUs than another, or less memory per GPU."""
     pairs = ((size.whole_gpus, floor.whole_gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))

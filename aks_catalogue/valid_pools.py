@@ -10,6 +10,7 @@ from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.nodes import (
     DECIMALS_OF_PRICE,
+    DEFAULT_SURGE,
     DRIVERS,
     GPU_TAINTS,
     LABEL_RULE,
@@ -25,6 +26,7 @@ from aks_catalogue.nodes import (
     is_label,
     is_spot_price,
     is_zero,
+    surge_nodes,
 )
 from aks_catalogue.sizes import (
     AS_OF,
@@ -33,6 +35,7 @@ from aks_catalogue.sizes import (
     gpu_sizes,
     is_gpu_size,
     is_smaller,
+    rack_of,
 )
 from aks_catalogue.valid import Rule, Values, matches, one_of, wrong_if
 
@@ -180,6 +183,35 @@ def check_surge(surge: str | None, pool: Values) -> str | None:
         f"is {surge!r}, but with maxUnavailable, {unavailable!r}, an upgrade adds no nodes: remove "
         "maxSurge or maxUnavailable"
     )
+
+
+def check_racks(nodes: int | None, pool: Values) -> str | None:
+    vm_size = pool.get("vmSize", "")
+    rack = rack_of(vm_size)
+    if not nodes or nodes % rack == 0:
+        return None
+    whole = -(-nodes // rack) * rack
+    return f"is {nodes}, and {_in_racks(vm_size)}: use a multiple of {rack}, such as {whole}"
+
+
+def check_surge_of_racks(surge: str | None, pool: Values) -> str | None:
+    vm_size, unavailable = pool.get("vmSize", ""), pool.get("maxUnavailable", "1")
+    rack, is_spot = rack_of(vm_size), bool(pool.get("spot"))
+    for nodes in filter(None, (pool.get(name) for name in ("count", "minCount", "maxCount"))):
+        more = surge_nodes(nodes, surge, unavailable, is_spot=is_spot) or 0
+        if more % rack and nodes % rack == 0:
+            return (
+                f"is {surge or f'{DEFAULT_SURGE} by default'}, so an upgrade of {nodes} nodes adds "
+                f"{more}, and {_in_racks(vm_size)}: set maxUnavailable, such as 1, to upgrade "
+                f"without extra nodes, or maxSurge: {rack}"
+            )
+    return None
+
+
+def _in_racks(vm_size: str) -> str:
+    size = find(vm_size)
+    name = size.name if size else vm_size
+    return f"Azure gives {name} only in racks of {rack_of(vm_size)} nodes"
 
 
 NODES_OR_PERCENT = wrong_if(

@@ -64,9 +64,12 @@ class GpuNodePoolArgs(UserPoolArgs):
     ]
     """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. It must have NVIDIA GPUs unless
     `gpu_stack` is `none`. Another size replaces the pool."""
-    count: Annotated[pulumi.Input[int], Sent("count"), between(0, 1000)] = 1
-    """The number of nodes, 0 to 1000. If AKS scales the pool, the initial number."""
-    min_count: Annotated[pulumi.Input[int] | None, Sent("minCount"), between(0, 1000)] = None
+    count: Annotated[pulumi.Input[int], Sent("count"), between(0, 1000), rules.check_racks] = 1
+    """The number of nodes, 0 to 1000; of GB200 and GB300 sizes, a multiple of 18. If AKS scales the
+    pool, the initial number."""
+    min_count: Annotated[
+        pulumi.Input[int] | None, Sent("minCount"), between(0, 1000), rules.check_racks
+    ] = None
     """The lowest number of nodes; a GPU pool can have 0. Set it together with `max_count` to turn
     on the cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: Annotated[
@@ -74,6 +77,7 @@ class GpuNodePoolArgs(UserPoolArgs):
         Sent("maxCount"),
         rules.NOT_SCALED_IF_MANAGED,
         between(1, 1000),
+        rules.check_racks,
         rules.check_bounds,
         rules.check_initial_count,
     ] = None
@@ -136,6 +140,7 @@ class GpuNodePoolArgs(UserPoolArgs):
         rules.NO_SURGE_OF_SPOT,
         rules.NODES_OR_PERCENT,
         rules.check_surge,
+        rules.check_surge_of_racks,
     ] = None
     """How many extra nodes AKS adds during an upgrade, as a number (`1`) or percentage (`33%`).
     Default: `10%`, or `0` with `max_unavailable`. Not for spot pools."""

@@ -40,6 +40,7 @@ from tests.conftest import Deploy
 
 T4 = {"vmSize": "Standard_NC8as_T4_v3"}
 A100 = {"vmSize": "Standard_NC24ads_A100_v4"}
+GB300 = {"vmSize": "Standard_ND128isr_GB300_v6"}
 SCALED = {"minCount": 1, "maxCount": 2}
 TWO = {"timeSlicing": {"replicas": 2}}
 NAMES = {"resource_group_name": "g", "cluster_name": "c"}
@@ -98,6 +99,15 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"minCount": 3, "maxCount": 6}, "maxCount"),
     ("gpuPools[0]", {"count": 2, "minCount": 3, "maxCount": 6}, "maxCount"),
     ("gpuPools[0]", {"count": 7, "minCount": 3, "maxCount": 6}, "maxCount"),
+    ("gpuPools[0]", {**GB300, "count": 20}, "count"),
+    (
+        "gpuPools[0]",
+        {**GB300, "count": 18, "minCount": 1, "maxCount": 18, "maxUnavailable": "1"},
+        "minCount",
+    ),
+    ("gpuPools[0]", {**GB300, "count": 0, "minCount": 0, "maxCount": 20}, "maxCount"),
+    ("gpuPools[0]", {**GB300, "count": 18}, "maxSurge"),
+    ("gpuPools[0]", {**GB300, "count": 18, "maxSurge": "1"}, "maxSurge"),
     ("gpuPools[0]", {"zones": ["1", "4"]}, "zones[1]"),
     ("gpuPools[0]", {"osSku": "Windows2022"}, "osSku"),
     ("gpuPools[0]", {"osDiskSizeGb": 29}, "osDiskSizeGb"),

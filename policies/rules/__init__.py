@@ -32,6 +32,7 @@ from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_pool_one_fabric import gpu_pool_one_fabric
 from policies.rules.gpu_pool_separate import gpu_pool_separate
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
+from policies.rules.gpu_pool_whole_racks import gpu_pool_whole_racks
 from policies.rules.gpu_seen_unasked import gpu_seen_unasked
 from policies.rules.gpu_size_retired import gpu_size_retired
 from policies.rules.gpu_size_unknown import gpu_size_unknown
@@ -71,6 +72,7 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_nodes_provisioned,
     gpu_pool_separate,
     gpu_pool_one_fabric,
+    gpu_pool_whole_racks,
     gpu_pool_autoscaling,
     gpu_spot_settings,
     gpu_mig_supported,

@@ -46,6 +46,37 @@ def test_configuration_of_other_namespaces_is_ignored() -> None:
     assert load({"azure-native:location": "westeurope"}, "test", pytest.fail) == read()
 
 
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"count": 18, "maxUnavailable": "1"}, None),
+        ({"count": 0, "minCount": 0, "maxCount": 36, "maxSurge": "18"}, None),
+        ({"count": 18, "maxSurge": "100%"}, None),
+        ({"count": 18, "spot": True}, None),
+        (
+            {},
+            "count: is 1, and Azure gives Standard_ND128isr_GB300_v6 only in racks of 18 nodes: "
+            "use a multiple of 18, such as 18",
+        ),
+        (
+            {"count": 36},
+            "maxSurge: is 10% by default, so an upgrade of 36 nodes adds 4, and Azure gives "
+            "Standard_ND128isr_GB300_v6 only in racks of 18 nodes: set maxUnavailable, such as 1, "
+            "to upgrade without extra nodes, or maxSurge: 18",
+        ),
+    ],
+)
+def test_what_comes_in_racks_has_the_nodes_of_whole_ones(
+    keys: dict[str, Any], reason: str | None
+) -> None:
+    """Azure says so once everything else has been made, and of an upgrade months later."""
+    pool = {"name": "rack", "vmSize": "standard_nd128isr_gb300_v6", "gpuStack": "none", **keys}
+    if reason is None:
+        assert read(gpuPools=[pool]).gpu_pools[0].name == "rack"
+    else:
+        assert mistakes(gpuPools=[pool]) == [f"gpuPools[0].{reason}"]
+
+
 def pool_version(cluster: dict[str, Any], **pool: Any) -> str:
     return read(cluster=cluster, gpuPools=[{**POOL, **pool}]).gpu_pools[0].kubernetes_version
 

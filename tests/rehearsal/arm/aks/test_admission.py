@@ -224,6 +224,19 @@ def test_a_sold_out_size_fails_in_the_operation(shop: Any, place: str) -> None:
         remove(shop, place, name)
 
 
+def test_a_part_of_a_rack_fails(shop: Any, place: str) -> None:
+    rack: dict[str, Any] = {"vmSize": "Standard_ND128isr_GB300_v6"}
+    words = "Capacity must be a multiple of 18 for SKUs that support vertical connect."
+    with pytest.raises(HttpResponseError) as failed:
+        by_sdk(shop, place, "rack", count=20, **rack)
+    assert words in str(failed.value.message)
+    assert by_sdk(shop, place, "rack", count=18, **rack).properties.count == 18
+    with pytest.raises(HttpResponseError) as failed:
+        by_sdk(shop, place, "rack", count=17, **rack)
+    assert words in str(failed.value.message)
+    remove(shop, place, "rack")
+
+
 SPOT: dict[str, Any] = {"scaleSetPriority": "Spot"}
 SKU = f"'Following SKUs have failed for Capacity Restrictions: {T4}' is currently not available in"
 ZONE = "sufficient capacity for the requested VM size in this zone"

@@ -52,10 +52,11 @@ def admit(
         before = account.nodes(pool)
         if before is None:
             _zones(pool, _usable(request, pool, capacity.offer(offers, pool)))
-        growth = max(0, pool.properties["count"] - (before or 0))
-        missed = account.reserve(pool, growth + surge(pool, version))
+        count, more = pool.properties["count"], surge(pool, version)
+        growth = max(0, count - (before or 0))
+        missed = account.reserve(pool, growth + more) or capacity.broken_rack(pool, count + more)
         if missed is None and growth:
-            missed = capacity.lacking(request.store, offers, pool, pool.properties["count"])
+            missed = capacity.lacking(request.store, offers, pool, count)
         pool.body.pop(ALLOCATED, None)
         if missed is not None:
             pool.body[ALLOCATED] = before or 0
@@ -109,7 +110,7 @@ def lacking(store: Store, offers: Offers, pool: Resource, count: int) -> Refusal
     except errors.ArmError as refused:
         return Refusal("OperationNotAllowed", refused.message)
     if missed is None and growth > 0:
-        missed = capacity.lacking(store, offers, pool, count)
+        missed = capacity.broken_rack(pool, count) or capacity.lacking(store, offers, pool, count)
     return Refusal(**missed["details"][0]) if missed else None
 
 

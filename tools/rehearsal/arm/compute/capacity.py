@@ -5,9 +5,13 @@ Of spot machines Azure's page of spot errors and karpenter-provider-azure (pull 
 kubernetes/autoscaler#5548 know `AllocationFailed` and `ZonalAllocationFailed`, once the machines
 are started. No source names the zones in it. Whether AKS asks for machines of another zone when
 those of one are sold out is not on record: here it does.
+
+What it says of a number of machines that is no multiple of a rack is quoted in scripts of AKS
+engineers for GB300 (2026-07); its code, and whether it says it at once, is not on record.
 """
 
 from aks_catalogue.shapes import at
+from aks_catalogue.sizes import rack_of
 from rehearsal.arm import errors
 from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
 from rehearsal.arm.offers import NO_ZONE, Offer, Offers
@@ -25,6 +29,8 @@ _SKU = (
     "deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for "
     "details."
 )
+
+_RACK = "Capacity must be a multiple of {rack} for SKUs that support vertical connect."
 
 
 def offer(offers: Offers, pool: Resource) -> Offer | None:
@@ -57,6 +63,13 @@ def evicted_zones(offers: Offers, pool: Resource) -> frozenset[str]:
         return frozenset()
     taken = (zone for zone in zones(pool) if found.is_sold_out(zone, is_spot=True, evicts=True))
     return frozenset(taken)
+
+
+def broken_rack(pool: Resource, count: int) -> Json | None:
+    """Returns the error with which Azure refuses a part of a rack; None if all racks are whole."""
+    rack = rack_of(str(pool.properties["vmSize"]))
+    message = _RACK.format(rack=rack)
+    return errors.of_compute("BadRequest", "BadRequest", message) if count % rack else None
 
 
 def lacking(store: Store, offers: Offers, pool: Resource, count: int) -> Json | None:
