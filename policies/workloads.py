@@ -10,9 +10,10 @@ from typing import Any
 from aks_catalogue import gpu_isolation, quantities
 from aks_catalogue.device_plugin import GPU, MIG_PREFIX, NO_STRATEGY, SHARED
 from aks_catalogue.gpu_resources import GpuResource, gpu_resource
+from aks_catalogue.images import AMD64_ALONE
 from aks_catalogue.scheduling import Spec, Taint
 from aks_catalogue.shapes import at, mapping, mappings
-from aks_catalogue.sizes import cpu_sizes, find
+from aks_catalogue.sizes import architecture, cpu_sizes, find
 from policies.certainty import Certainty
 from policies.gpu_nodes import Clusters, StackPool, brings_plugin, lands, nvidia_pools, pools_in
 from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
@@ -50,6 +51,11 @@ class _Workload:
         return {
             name: max(held.get(name, Decimal(0)) for held in (together, *alone)) for name in names
         }
+
+    @property
+    def images(self) -> set[str]:
+        parts = ("initContainers", "containers")
+        return {str(one.get("image")) for part in parts for one in mappings(self.pods.get(part))}
 
     @property
     def gpus(self) -> Mapping[str, int]:
@@ -200,6 +206,7 @@ def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[s
         yield f"its nodes do not have {' or '.join(unmet(pool, pods))}, which the pod selects"
     if not found.runs_linux():
         yield "its nodes run Windows"
+    yield from _cannot_execute(pool.sizes(), workload.images)
     if _stays_empty(found):
         yield "it has no nodes, and does not grow"
     offer = stack.offer(found)
@@ -211,6 +218,12 @@ def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[s
         elif count > offer.per_node:
             yield f"a node has {offer.per_node} {name}, and the pod asks for {count}"
     yield from _too_small(pool.gpu_sizes(), workload.asks)
+
+
+def _cannot_execute(sizes: Sequence[str], images: set[str]) -> Iterator[str]:
+    if {*map(architecture, sizes)} == {"arm64"}:
+        for image in sorted(images & AMD64_ALONE):
+            yield f"its nodes have Arm CPUs, and the image {image} is for amd64 alone"
 
 
 def _stays_empty(found: StackPool) -> bool:

@@ -109,6 +109,25 @@ def test_what_does_not_fit_is_told(workload: Resource, misfit: str) -> None:
     assert told(pool(vmSize=T4), plugin(), workload) == nearest(misfit)
 
 
+def test_arm_nodes_run_nothing_for_amd64_alone() -> None:
+    """An image for other CPUs ends with "exec format error", again and again."""
+    arm = pool(vmSize="Standard_ND128isr_GB300_v6")
+    image = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
+    resources = {"limits": {"nvidia.com/gpu": "1"}}
+    sample = job(containers=[{"name": "train", "image": image, "resources": resources}])
+    misfit = f"its nodes have Arm CPUs, and the image {image} is for amd64 alone"
+    assert told(arm, plugin(), sample) == nearest(misfit)
+    selecting = job(nodeSelector={"kubernetes.io/arch": "amd64"})
+    misfit = "its nodes do not have kubernetes.io/arch=amd64, which the pod selects"
+    assert told(arm, plugin(), selecting) == nearest(misfit)
+    affine = job(affinity=required([asks("kubernetes.io/arch", "In", "amd64")]))
+    misfit = "its nodes do not have kubernetes.io/arch In (amd64), which the pod selects"
+    assert told(arm, plugin(), affine) == nearest(misfit)
+    # Nothing is known of other images.
+    assert told(arm, plugin(), job()) == []
+    assert told(pool(vmSize=T4), plugin(), sample) == []
+
+
 def test_gpus_of_a_node_are_counted() -> None:
     misfit = "a node has 1 nvidia.com/gpu, and the pod asks for 8"
     assert told(pool(vmSize=T4), plugin(), job("8")) == nearest(misfit, asked="8 nvidia.com/gpu")
