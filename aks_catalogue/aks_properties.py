@@ -10,6 +10,11 @@ and no option of Pulumi prevents it.
 AKS keeps nearly all properties that a PUT request does not contain. So one that a program removes
 is sent as an empty value, if there is one. The others stay, and the program is warned. No row has
 versions: a program omits them so that AKS upgrades them.
+
+`reimages` has the changes after which AKS reimages all nodes by itself, as patterns `from>to`; `*`
+alone is any change. They are from AKS's page on the node disruption policy, of 2026-07-14; those of
+`osSKU` and `enableFIPS` from the pages on these, as of 2026-08-21. What waits for the next
+upgrade of the node image (SSH, the metadata service, `outboundType`) is no such change.
 """
 
 import csv
@@ -17,6 +22,7 @@ import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -47,6 +53,8 @@ class Properties:
     """What a program cannot remove, by path, with the reason."""
     by_server: Collection[str]
     """What the server sets. It ignores what a client sends."""
+    reimages: Mapping[str, str]
+    """The changes that reimage all nodes, by path."""
 
     def replacing(self, given: Collection[str]) -> list[str]:
         """Returns the paths that replace a resource whose program sets the properties `given`.
@@ -59,6 +67,25 @@ class Properties:
     def given_in(self, properties: Mapping[str, Any]) -> list[str]:
         """Returns the fixed paths at which properties have a value, or an output."""
         return [path for path in self.fixed if at(properties, path) is not None]
+
+    def reimaging(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+        """Returns the paths whose change reimages all nodes. AKS keeps what is left out."""
+        return [
+            path
+            for path, patterns in self.reimages.items()
+            if at(new, path) is not None
+            and (before := _word(at(old, path))) != (after := _word(at(new, path)))
+            and any(fnmatchcase(f"{before}>{after}", pattern) for pattern in patterns.split())
+        ]
+
+
+def _word(value: Any) -> str:
+    """Returns a value as the patterns have it. What is off, empty or not set is `none`."""
+    if not value:
+        return "none"
+    words = value if isinstance(value, list) else [value]
+    texts = (word if isinstance(word, str) else json.dumps(word, sort_keys=True) for word in words)
+    return "+".join(texts).lower()
 
 
 def _properties(resource: str) -> Properties:
@@ -76,6 +103,7 @@ def _properties(resource: str) -> Properties:
         column("when_removed"),
         column("must_stay"),
         frozenset(column("by_server")),
+        column("reimages"),
     )
 
 

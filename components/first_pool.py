@@ -12,6 +12,7 @@ from components.extra_properties import sent_by
 from components.hooks import guard, resolved
 from components.live_pools import POOLS, has
 from components.pool_args import ModeSystemArgs
+from components.reimages import warn_of_reimages
 from components.removed_properties import removed_extra, warn_of_kept_properties
 
 _KEPT = dict.fromkeys((*POOL.fixed, *POOL.when_removed))
@@ -58,6 +59,7 @@ async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
         sent = [*sent_by(ModeSystemArgs), *removed]
         removed += removed_extra("pool", old_inputs[old_name], pool, sent)
         warn_of_kept_properties(f"system pool {old_name!r}", removed, POOL.when_removed)
+        warn_of_reimages(old_name, "pool", old_inputs[old_name], pool)
 
 
 def _changed(old_pool: Values, new_pool: Values) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reports properties that a program removes and AKS keeps, also in previews."""
+"""Reports what a change does in AKS and a preview does not show: what stays, and reimages."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from aks_catalogue.aks_properties import CLUSTER, KEPT_INSIDE, POOL
 from aks_catalogue.shapes import at
 from components.extra_properties import sent_by
 from components.hooks import guard, resolved
+from components.reimages import warn_of_reimages
 
 
 class KeptPropertyError(Exception):
@@ -55,6 +56,8 @@ class Removals:
         removed += [path for path in self.emptied_by if at(old, path) and at(new, path) is None]
         removed += removed_extra(self.resource, old, new, [*self.sent, *removed])
         warn_of_kept_properties(repr(args.name), [*dict.fromkeys(removed)], self.lasting)
+        if old:
+            warn_of_reimages(args.name, self.resource, old, new)
 
 
 def removed_extra(

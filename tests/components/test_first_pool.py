@@ -45,3 +45,10 @@ def test_a_removed_property_that_aks_keeps_is_reported(
     assert path in {*aks_properties.POOL.when_removed, *aks_properties.POOL.fixed}
     assert len(warnings) == 1
     assert warnings[0].startswith(f"system pool 'system': AKS keeps the current {path}")
+
+
+def test_a_change_that_reimages_its_nodes_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    asyncio.run(_require_same_pool(hooked(POOL, POOL | {"osSKU": "AzureLinux"})))
+    assert warnings[0].startswith("'system': the change of osSKU reimages all nodes of the pool")

@@ -8,7 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from aks_catalogue import rotation
 from aksgpu.allowances import Allowance
 from aksgpu.review.model import LOSSES, LossKind, LostPool
-from aksgpu.review.pools import NOT_KNOWN_YET, GpuPool, all_pools, gpu_pools, nodes_in_words
+from aksgpu.review.pools import (
+    NOT_KNOWN_YET,
+    GpuPool,
+    all_pools,
+    gpu_pools,
+    gpus_in_words,
+    nodes_in_words,
+)
 from aksgpu.review.preview_result import Step, inputs_of
 from policies.pools import is_pool
 
@@ -112,13 +119,9 @@ def _extra_nodes(step: Step) -> str:
     """What the new pool takes beside the old one."""
     return "".join(
         f"; meanwhile the stack has {pool.vm_size}, {nodes_in_words(pool.nodes)}"
-        f"{f' with {_gpus(pool)}' if pool.gpus else ''}, more"
+        f"{f' with {gpus_in_words(pool.gpus)}' if pool.gpus else ''}, more"
         for pool in gpu_pools(step.resource, step.new)
     )
-
-
-def _gpus(pool: GpuPool) -> str:
-    return f"{pool.gpus} GPU{'' if str(pool.gpus) == '1' else 's'}"
 
 
 def _reason(step: Step) -> str:

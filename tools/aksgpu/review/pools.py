@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +44,8 @@ class GpuPool:
     # None if not known before the update.
     nodes: Span | None
     spot: bool
+    # By azure-native's names.
+    properties: Mapping[str, Any] = field(repr=False, compare=False)
 
     @property
     def may_have_gpus(self) -> bool:
@@ -120,10 +122,10 @@ def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
     return [
         GpuCount(
             vm_size=size,
-            nodes_before=_sum(pool.nodes for pool in before[size]),
-            nodes_after=_sum(pool.nodes for pool in after[size]),
-            gpus_before=_sum(pool.gpus for pool in before[size]),
-            gpus_after=_sum(pool.gpus for pool in after[size]),
+            nodes_before=sum_of(pool.nodes for pool in before[size]),
+            nodes_after=sum_of(pool.nodes for pool in after[size]),
+            gpus_before=sum_of(pool.gpus for pool in before[size]),
+            gpus_after=sum_of(pool.gpus for pool in after[size]),
         )
         for size in sorted({*before, *after})
     ]
@@ -132,13 +134,19 @@ def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
 def total(counts: Iterable[GpuCount]) -> tuple[Span | None, Span | None]:
     """All GPUs before and after."""
     rows = list(counts)
-    return _sum(row.gpus_before for row in rows), _sum(row.gpus_after for row in rows)
+    return sum_of(row.gpus_before for row in rows), sum_of(row.gpus_after for row in rows)
 
 
 def nodes_in_words(nodes: Span | None) -> str:
     if nodes is None:
         return "a number of nodes not known yet"
     return f"{nodes} node{'' if nodes.most == 1 else 's'}"
+
+
+def gpus_in_words(gpus: Span | None) -> str:
+    if gpus is None:
+        return "a number of GPUs not known yet"
+    return f"{gpus} GPU{'' if str(gpus) == '1' else 's'}"
 
 
 def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -176,6 +184,7 @@ def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
         vm_size=size.name if size else other_size,
         nodes=_nodes(machines),
         spot=pool.is_spot(),
+        properties=properties,
     )
 
 
@@ -192,7 +201,8 @@ def _is_known(value: Any) -> bool:
     return bool(value) and value != UNKNOWN
 
 
-def _sum(spans: Iterable[Span | None]) -> Span | None:
+def sum_of(spans: Iterable[Span | None]) -> Span | None:
+    """The sum; None if one is not known."""
     least, most = Fraction(0), Fraction(0)
     for span in spans:
         if span is None:

@@ -27,6 +27,7 @@ from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
 from aksgpu.review.pools import count_gpus, pool_changes
 from aksgpu.review.preview_result import PreviewResult, Step, inputs_of
+from aksgpu.review.reimages import reimages
 from aksgpu.review.retirements import refuse_new
 from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
@@ -169,6 +170,7 @@ def _review(
         losses = forgotten_pools if files.is_deleted else lost_pools
         review.lost = losses(short_name(review.stack), seen.steps.values(), options.allowed)
         review.notes += [] if files.is_deleted else other_losses(seen.steps.values())
+        review.notes += reimages(seen.steps.values())
         review.notes += _unused(review, options.allowed)
         review.problems += problems
         # A failed preview is incomplete.

@@ -1,0 +1,57 @@
+"""Which pools keep their place, but have all nodes reimaged by a change."""
+
+from collections.abc import Collection, Iterator
+
+from aks_catalogue.aks_properties import CLUSTER, POOL
+from aks_catalogue.regions import plain
+from aksgpu.review.pools import GpuPool, all_pools, gpus_in_words, sum_of
+from aksgpu.review.preview_result import Step, inputs_of
+from policies.pools import is_cluster
+
+_CLUSTER_NAMES = ("resourceGroupName", "resourceName")
+
+
+def reimages(steps: Collection[Step]) -> list[str]:
+    """A sentence about all pools whose nodes AKS reimages; none if there are no such pools."""
+    # By what it belongs to and name, since a pool can have several sizes.
+    pools: dict[tuple[str, str], list[GpuPool]] = {}
+    reasons = set()
+    for step in steps:
+        for reason, reimaged in _of_update(step, steps) if step.kind == "update" else ():
+            reasons.add(reason)
+            for pool in reimaged:
+                parts = pools.setdefault((pool.resource.urn, pool.name), [])
+                parts += [] if pool in parts else [pool]
+    if not pools:
+        return []
+    gpus = sum_of(pool.gpus for parts in pools.values() for pool in parts if pool.may_have_gpus)
+    names = ", ".join(sorted(name for _, name in pools))
+    return [
+        f"This change reimages all nodes of {len(pools)} pool{'s' * (len(pools) != 1)}, "
+        f"{gpus_in_words(gpus)}: {names}, because of {'; '.join(sorted(reasons))}. "
+        "AKS drains each node first, and what is on its local disks is lost."
+    ]
+
+
+def _of_update(step: Step, steps: Collection[Step]) -> Iterator[tuple[str, list[GpuPool]]]:
+    """The changes that reimage nodes, each with its pools."""
+    if is_cluster(step.resource.type):
+        paths = CLUSTER.reimaging(inputs_of(step.old), inputs_of(step.new))
+        if paths:
+            reason = f"{', '.join(paths)} of the cluster {step.resource.name}"
+            yield reason, [pool for each in steps for pool in _pools_in(step, each)]
+    before = {pool.label: pool for pool in all_pools(step.resource, step.old)}
+    for pool in all_pools(step.resource, step.new):
+        old = before.get(pool.label)
+        if old and (paths := POOL.reimaging(old.properties, pool.properties)):
+            yield f"{', '.join(paths)} of {pool.name}", [pool]
+
+
+def _pools_in(cluster: Step, step: Step) -> list[GpuPool]:
+    """The pools of a step that are in a cluster, and stay there."""
+    inputs, of_cluster = inputs_of(step.new), inputs_of(cluster.new)
+    same = all(
+        plain(str(inputs.get(name))) == plain(str(of_cluster.get(name))) for name in _CLUSTER_NAMES
+    )
+    stays = step.kind in (None, "update") and step.old is not None
+    return all_pools(step.resource, step.new) if same and stays else []
