@@ -1,15 +1,26 @@
-"""Custom headers of requests to AKS: which names and values are valid, and which AKS supports."""
+"""Custom headers of requests to AKS: which are valid, and those that AKS has or had (headers.csv).
 
+A retired header has the day on which AKS took its feature away, or gave it a property or made it
+the default. AKS may still read such a header, but none of its pages names it as the way.
+
+To renew the table: AKS's release notes and pages (`custom-headers`), and what Azure's own programs
+send. Then AS_OF.
+"""
+
+import csv
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from aks_catalogue.mistakes import Mistake, property_path
+from aks_catalogue.retirement import has_passed
 
 # The date of these facts.
-AS_OF = date(2026, 11, 21)
+AS_OF = date(2026, 11, 29)
 
 # A token (RFC 9110).
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -60,6 +71,34 @@ GENERATION_2 = "usegen2vm"
 CUSTOM_FEATURES = "AKSHTTPCustomFeatures"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Header:
+    """A header that AKS has or had. None as the day means that AKS has it."""
+
+    name: str
+    asks_for: str
+    retired_on: date | None
+    instead: str
+    source: str
+
+
+def _table() -> Iterator[Header]:
+    with Path(__file__).with_name("headers.csv").open(newline="", encoding="utf-8") as table:
+        for row in csv.DictReader(table):
+            day = row["retired_on"]
+            yield Header(
+                name=row["header"],
+                asks_for=row["asks_for"],
+                retired_on=date.fromisoformat(day) if day else None,
+                instead=row["instead"],
+                source=row["source"],
+            )
+
+
+# By name in lower case.
+HEADERS: Mapping[str, Header] = MappingProxyType({row.name.lower(): row for row in _table()})
+
+
 def header_mistakes(headers: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
     """Yields all mistakes in custom headers. Values that are not strings are checked elsewhere.
 
@@ -77,6 +116,18 @@ def header_mistakes(headers: Mapping[str, Any], path: str = "") -> Iterator[Mist
         if isinstance(value, str) and not _VALUE.fullmatch(value):
             yield Mistake(header, "must be printable text on one line")
         seen.add(name.lower())
+
+
+def retired_headers(headers: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yields each header that AKS has retired, as it is written, and what to say of it.
+
+    A header that is `false` asks for nothing: AKS's pages switch off what is gone that way.
+    """
+    for name in headers:
+        row = HEADERS.get(name.lower())
+        # The value of another header can be unknown.
+        if row and has_passed(row.retired_on) and str(headers[name]).lower() != "false":
+            yield name, f"AKS retired the header {name} on {row.retired_on}: {row.instead}."
 
 
 def is_on(headers: Mapping[str, str] | None, switch: str) -> bool:

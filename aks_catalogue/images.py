@@ -6,6 +6,8 @@ page on GPUs has it, and of nvcr.io/nvidia/k8s/cuda-sample. Then AS_OF.
 
 from datetime import date
 
+from aks_catalogue.headers import HEADERS, SPECIALIZED_IMAGE
+
 # The date of these facts.
 AS_OF = date(2026, 11, 21)
 
@@ -25,4 +27,4 @@ CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
 # The preview feature of the specialized image.
 SPECIALIZED_IMAGE_NAMESPACE = "Microsoft.ContainerService"
 SPECIALIZED_IMAGE_FEATURE = "GPUDedicatedVHDPreview"
-SPECIALIZED_IMAGE_RETIRED_ON = date(2025, 1, 10)
+SPECIALIZED_IMAGE_RETIRED_ON = HEADERS[SPECIALIZED_IMAGE.lower()].retired_on or date.max

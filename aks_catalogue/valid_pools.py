@@ -5,8 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aks_catalogue import kubernetes, mig, retirement, rotation
-from aks_catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
-from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
+from aks_catalogue.headers import (
+    GENERATION_2,
+    SPECIALIZED_IMAGE,
+    header_mistakes,
+    is_on,
+    retired_headers,
+)
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.nodes import (
     DECIMALS_OF_PRICE,
@@ -137,6 +142,11 @@ def check_initial_count(largest: int | None, pool: Values) -> str | None:
 
 def check_headers(headers: Mapping[str, Any] | None, _: Values) -> list[Mistake]:
     return [*header_mistakes(headers or {})]
+
+
+def check_retired_headers(headers: Mapping[str, Any] | None, pool: Values) -> list[Mistake]:
+    by_stack = {SPECIALIZED_IMAGE: "true"} if pool.get("gpuStack") == _SPECIALIZED else {}
+    return [Mistake(name, reason) for name, reason in retired_headers(headers or by_stack)]
 
 
 def check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
@@ -491,11 +501,4 @@ def check_isolation(sharing: object, pool: Values) -> str | None:
 NOT_CUT_WITHOUT_NODES = _wrong_without_nodes(lambda _, pool: pool.get("migProfile"))
 NOT_SHARED_WITHOUT_NODES = _wrong_without_nodes(
     lambda sharing, pool: sharing and not pool.get("migProfile")
-)
-NOT_RETIRED = wrong_if(
-    lambda _, pool: (
-        pool.get("gpuStack") == _SPECIALIZED and retirement.has_passed(SPECIALIZED_IMAGE_RETIRED_ON)
-    ),
-    f"Azure retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}: use the regular "
-    "image, with gpuStack: device-plugin, instead.",
 )

@@ -92,7 +92,7 @@ class SystemPoolArgs(ModeSystemArgs):
         rules.check_headers,
         rules.check_image_owner,
         rules.check_generation,
-        Doubtful(rules.NOT_RETIRED),
+        Doubtful(rules.check_retired_headers),
     ] = None
     """HTTP headers to send with each request for the cluster. With headers, even an empty mapping,
     the aks-preview provider manages the cluster, and without (the default) azure-native does.

@@ -1,11 +1,12 @@
-"""Nothing uses the retired specialized GPU image, or a tag that AKS no longer supports.
+"""Nothing uses the retired specialized GPU image, or a tag or a header that AKS has retired.
 
 Azure retired the image on 2025-01-10. The rule finds the custom headers `UseGPUDedicatedVHD` and
 `AKSHTTPCustomFeatures` with the image's feature, on pools and clusters, and the registration of the
 feature `GPUDedicatedVHDPreview`, alone or among the `features` of the classic provider's
 `ResourceProviderRegistration` (`registered: false` passes). It also finds the tag
 `SkipGPUDriverInstall`, which AKS has ignored since 2025-08-14: use `gpuProfile.driver: None`
-instead.
+instead; and the other [custom headers](aks-preview.md#custom-headers) that AKS has retired, unless
+they are `false`.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
+from aks_catalogue.headers import retired_headers
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
 from aks_catalogue.retirement import TAGS, has_passed
 from policies.features import registrations
@@ -29,7 +31,7 @@ _INSTEAD = (
 
 @ResourceRule(
     title="The specialized GPU image is retired",
-    description="Nothing uses the retired specialized GPU image.",
+    description="Nothing uses the retired specialized GPU image, or a retired tag or header.",
     severity=Severity.HIGH,
     remedy="Remove the header, the feature or the tag. Use the default image, and install the "
     "device plugin with a DaemonSet or the NVIDIA GPU Operator.",
@@ -46,8 +48,11 @@ def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
 
 
 def _by_header(properties: Mapping[str, Any]) -> Findings:
+    told = dict(retired_headers(properties.get("customHeaders") or {}))
+    yield from told.values()
     for header in specialized_image_headers(properties):
-        yield f"The custom header {header} requests the specialized GPU image. {_INSTEAD}"
+        if header not in told:
+            yield f"The custom header {header} requests the specialized GPU image. {_INSTEAD}"
 
 
 def _by_tag(pool: Pool) -> Findings:

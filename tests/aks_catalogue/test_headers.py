@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from aks_catalogue import headers as table
 from aks_catalogue.headers import CLIENTS_OWN, parse
+from aks_catalogue.today import TODAY_VARIABLE
 from aks_catalogue.valid_pools import check_headers
 from aks_preview.aks_resource import header_mistakes as provider_header_mistakes
 from aks_preview.aks_types import HEADERS
@@ -116,3 +118,30 @@ def test_a_value_in_more_than_a_line_is_refused(before: str, control: str, after
 def test_a_name_in_two_cases_is_refused() -> None:
     with pytest.raises(ValidationError, match="appears twice"):
         read({"Name": "a", "name": "b"})
+
+
+def test_what_a_retired_header_is_replaced_by_is_said_and_what_aks_has_is_not_retired() -> None:
+    for row in table.HEADERS.values():
+        assert bool(row.retired_on) == bool(row.instead), row
+        assert row.asks_for, row
+        assert row.source, row
+        assert not row.retired_on or row.retired_on < table.AS_OF, row
+
+
+@pytest.mark.parametrize(
+    ("sent", "retired"),
+    [
+        ({"enableultrassd": "True"}, ["enableultrassd"]),
+        ({"EnableUltraSSD": "False"}, []),
+        ({"AKSHTTPCustomFeatures": "x", "X-Of-Their-Own": "true"}, []),
+    ],
+)
+def test_a_header_that_is_false_asks_for_nothing(sent: dict[str, str], retired: list[str]) -> None:
+    assert [name for name, _ in table.retired_headers(sent)] == retired
+
+
+def test_a_header_is_retired_from_its_day_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, "2025-07-14")
+    assert not list(table.retired_headers({"EnableACRTeleport": "true"}))
+    monkeypatch.setenv(TODAY_VARIABLE, "2025-07-15")
+    assert list(table.retired_headers({"EnableACRTeleport": "true"}))

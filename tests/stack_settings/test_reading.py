@@ -268,8 +268,8 @@ def test_all_mistakes_are_reported_at_once_by_key() -> None:
 
 RETIRED_SIZE = "Azure retired Standard_NC6 on 2023-09-06: use Standard_NC8as_T4_v3 instead."
 RETIRED_IMAGE = (
-    "Azure retired the specialized GPU image on 2025-01-10: use the regular image, with "
-    "gpuStack: device-plugin, instead."
+    "AKS retired the header UseGPUDedicatedVHD on 2025-01-10: use the regular image, with NVIDIA's "
+    "device plugin or GPU Operator."
 )
 
 
@@ -535,6 +535,15 @@ def test_retired_sizes_are_a_warning(allowed: bool) -> None:
     )
 
     assert stack.gpu_pools[0].custom_headers == {"UseGPUDedicatedVHD": "true"}
+
+
+def test_a_retired_header_is_told_with_what_replaces_it() -> None:
+    """An old script's `CustomizedUbuntu` was sent for years, and nobody said that it is `osSku`."""
+    told = "AKS retired the header CustomizedUbuntu on 2020-08-31: use osSKU (osSku in a stack"
+    read(
+        [f"{told} file)."], gpuPools=[{**POOL, "customHeaders": "CustomizedUbuntu=aks-ubuntu-1804"}]
+    )
+    read(gpuPools=[{**POOL, "customHeaders": "EnableACRTeleport=false,OSImageVersion=1"}])
 
 
 def test_a_future_retirement_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from aks_catalogue import headers
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
@@ -13,6 +14,15 @@ _INTRODUCTION = """\
 [The provider aks-preview](../aks-preview.md) has three resources. "Replaces" means that a change of
 the property deletes the resource and creates it again."""
 _UPDATES = "updates"
+_CUSTOM_HEADERS = """\
+## Custom headers
+
+Those that AKS has or had, as of {day}. Stack files, components and the rule
+[gpu-image-retired](rules.md#gpu-image-retired) warn of retired ones. AKS takes a feature in
+`AKSHTTPCustomFeatures` only from a subscription that has it, as far as is known; many are for
+Microsoft's own tests.
+
+{table}"""
 
 
 def page() -> str:
@@ -21,6 +31,10 @@ def page() -> str:
         _INTRODUCTION,
         *(_resource(known.name, _properties(known)) for known in AKS_TYPES.values()),
         _resource("FeatureRegistration", _feature()),
+        _CUSTOM_HEADERS.format(
+            day=headers.AS_OF,
+            table=table(("header", "asks for", "state", "source"), _headers()),
+        ),
         f"## Settings\n\n{table(('setting', 'environment', 'meaning'), _settings())}",
     )
 
@@ -66,6 +80,12 @@ def _effect(aks_type: AksType, name: str) -> str:
     return "; ".join(
         [_UPDATES, *(f"`{path}` **replaces** ({aks_type.replaces[path]})" for path in parts)]
     )
+
+
+def _headers() -> Iterator[Row]:
+    for row in headers.HEADERS.values():
+        retired = f"retired on {row.retired_on}: {row.instead}"
+        yield code(row.name), row.asks_for, retired if row.retired_on else "in use", row.source
 
 
 def _feature() -> Iterator[Row]:

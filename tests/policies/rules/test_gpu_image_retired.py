@@ -25,9 +25,6 @@ FEATURE = "GPUDedicatedVHDPreview"
     ("headers", "named"),
     [
         ({}, []),
-        ({"EnableACRTeleport": "false"}, []),
-        ({"UseGPUDedicatedVHD": "true"}, ["UseGPUDedicatedVHD"]),
-        ({"usegpudedicatedvhd": "True", "usegen2vm": "true"}, ["usegpudedicatedvhd"]),
         ({"UseGPUDedicatedVHD": "false"}, []),
         (
             {"AKSHTTPCustomFeatures": f"Microsoft.ContainerService/{FEATURE}"},
@@ -43,6 +40,22 @@ def test_headers(resource_type: str, headers: dict[str, str], named: list[str]) 
     assert findings(gpu_image_retired, resource) == [
         f"The custom header {name} requests the specialized GPU image. {INSTEAD}" for name in named
     ]
+
+
+@pytest.mark.parametrize("resource_type", [POOL, CLUSTER])
+@pytest.mark.parametrize(
+    ("headers", "named"),
+    [
+        ({"UseGPUDedicatedVHD": "true"}, ["UseGPUDedicatedVHD"]),
+        ({"usegpudedicatedvhd": "True", "usegen2vm": "true"}, ["usegpudedicatedvhd", "usegen2vm"]),
+        ({"OSImageName": UNKNOWN_STRING_VALUE, "EnableUltraSSD": "true"}, ["EnableUltraSSD"]),
+        ({"EnableACRTeleport": "false", "UseWindowsGen2VM": "true"}, []),
+    ],
+)
+def test_retired_headers(resource_type: str, headers: dict[str, str], named: list[str]) -> None:
+    resource = Resource(type=resource_type, properties={**VALID, "customHeaders": headers})
+    found = findings(gpu_image_retired, resource)
+    assert [line.removeprefix("AKS retired the header ").split()[0] for line in found] == named
 
 
 @pytest.mark.parametrize(
