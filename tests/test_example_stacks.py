@@ -37,6 +37,7 @@ EXAMPLES = [
     ),
     Example(stack="company", offers={"gpu": (GPU, 1)}),
     Example(stack="device-plugin", offers={"gpu": (GPU, 1)}),
+    Example(stack="gb300", offers={"gb300": (GPU, 4)}, nodes=18, is_isolated=True),
     Example(stack="isolated", offers={"gpu": (GPU, 1)}, is_isolated=True),
     Example(stack="managed", offers={"gpu": (GPU, 1)}),
     Example(stack="mig", offers={"small": (GPU, 7), "large": ("nvidia.com/mig-3g.40gb", 2)}),

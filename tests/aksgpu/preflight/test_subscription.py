@@ -245,6 +245,13 @@ def test_encryption_at_the_host_needs_a_feature(place: Place, question: dict[str
     assert not [row for row in place.ask(gpuPools=[T4]).rows if row.question == "feature"]
 
 
+def test_a_feature_by_invitation_is_there_in_a_rehearsal_which_says_so(place: Place) -> None:
+    """The example of a rack ended before it began: the rehearsal knew no such feature."""
+    asked = {"AKSHTTPCustomFeatures": "Microsoft.ContainerService/UseCustomizedOSImage"}
+    row = the(place.ask(gpuPools=[T4 | {"customHeaders": asked}]), "feature")
+    assert (row.answer, row.cause) == ("warning", None)
+
+
 def test_missing_existing_resources_are_reported(place: Place, there: Mapping[str, Any]) -> None:
     nowhere: dict[str, Any] = {"name": "nowhere", "existing": True}
     result = place.ask(resourceGroup=nowhere, cluster=nowhere, gpuPools=[T4])

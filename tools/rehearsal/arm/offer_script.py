@@ -18,8 +18,8 @@ without a key, everything in the tables is on offer. Its keys:
 - `limits`: a list of `{name, location, limit}`: the quota of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
-- `features`: preview features that are registered, such as `Microsoft.Compute/EncryptionAtHost`,
-  from the start; by default that one;
+- `features`: preview features that are registered from the start; by default
+  `Microsoft.Compute/EncryptionAtHost` and `Microsoft.ContainerService/UseCustomizedOSImage`;
 - `pageSize`: the number of items on a page of a list;
 - `today`: the day by which retirements of sizes and images count, such as `2026-09-29`; the default
   is the era's;
@@ -93,8 +93,11 @@ class OfferScript:
     sizes: tuple[SizeLine, ...] = ()
     limits: tuple[LimitLine, ...] = ()
     versions: tuple[VersionsLine, ...] = ()
-    # As in a subscription in use.
-    features: tuple[str, ...] = ("Microsoft.Compute/EncryptionAtHost",)
+    # As in a subscription in use, which AKS has invited.
+    features: tuple[str, ...] = (
+        "Microsoft.Compute/EncryptionAtHost",
+        "Microsoft.ContainerService/UseCustomizedOSImage",
+    )
     page_size: Annotated[int, Field(validation_alias="pageSize", ge=1)] = PAGE_SIZE
     autoscaled_counts: Annotated[
         Literal["scale", "refuse"], Field(validation_alias="autoscaledCounts")
