@@ -4,6 +4,7 @@ import ast
 import builtins
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -48,6 +49,8 @@ PERMISSIONS = {
     ("drift", "issue"): {"contents": "read", "issues": "write"},
     ("nightly", "run"): {"contents": "read"},
     ("nightly", "issue"): {"contents": "read", "issues": "write"},
+    ("renew-tables", "renew"): {"contents": "read"},
+    ("renew-tables", "propose"): {"contents": "write", "pull-requests": "write"},
     ("release", "checks"): {"contents": "read"},
     ("release", "publish"): {"attestations": "write", "contents": "write", "id-token": "write"},
 }
@@ -177,6 +180,7 @@ def test_each_workflow_has_only_its_expected_triggers() -> None:
         "release": {"push"},
         "drift": {"schedule", "workflow_dispatch"},
         "nightly": {"schedule", "workflow_dispatch"},
+        "renew-tables": {"schedule", "workflow_dispatch"},
     }
     assert WORKFLOWS["release"]["on"]["push"] == {"tags": ["v*"]}
     for name in ("deploy", "warm-caches"):
@@ -461,3 +465,67 @@ def test_the_suites_run_for_everything_but_stack_files() -> None:
     for name in ("checks", "lives", "contract", "packages"):
         assert job("pull-request", name)["if"] == "needs.stacks.outputs.suites == 'true'"
     assert "suites" in job("pull-request", "stacks")["outputs"]
+
+
+# What a list on the internet has made of a table, and of a workflow.
+_RENEWED = """\
+diff --git a/.github/more.yml b/.github/more.yml
+new file mode 100644
+--- /dev/null
++++ b/.github/more.yml
+@@ -0,0 +1 @@
++on: push
+diff --git a/aks_catalogue/sizes.csv b/aks_catalogue/sizes.csv
+--- a/aks_catalogue/sizes.csv
++++ b/aks_catalogue/sizes.csv
+@@ -1 +1,2 @@
+ name
++Standard_D2s_v9
+"""
+_PUSH = "git push --quiet --force https://x-access-token:t@github.com/o/r HEAD:refs/heads/"
+
+
+@pytest.mark.parametrize(
+    ("patch", "is_open", "called"),
+    [
+        ("", "", []),
+        (_RENEWED, "7", ["pr list"]),
+        (
+            _RENEWED,
+            "",
+            ["pr list", f"{_PUSH}renew-tables", "pr create", "sizes.csv: 1 sizes are new"],
+        ),
+    ],
+    ids=["nothing new", "one is open", "new"],
+)
+def test_renewed_tables_are_proposed_once_and_nothing_else_is(
+    tmp_path: Path, patch: str, is_open: str, called: list[str]
+) -> None:
+    """With a `gh` and a `git push` that note what they are called with."""
+    for name, content in {
+        "aks_catalogue/sizes.csv": "name\n",
+        ".ci/propose-tables": (ROOT / ".ci" / "propose-tables").read_text(),
+        "new/tables.patch": patch,
+        "new/said.txt": "sizes.csv: 1 sizes are new\n",
+        "bin/gh": "#!/bin/sh\necho $1 $2 >> called\n[ $2 = list ] && echo $OPEN || cat >> called\n",
+        "bin/git": '#!/bin/sh\n[ $1 = push ] && echo "git $@" >> called || exec $GIT "$@"\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+        (tmp_path / name).chmod(0o755)
+    git = shutil.which("git")
+    assert git
+    author = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "--quiet"], ["add", "aks_catalogue"], ["commit", "--quiet", "-mfirst"]):
+        subprocess.run([git, *author, *words], cwd=tmp_path, check=True)
+    environment = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "GIT": git, "OPEN": is_open}
+    environment |= {"GH_TOKEN": "t", "GH_REPO": "o/r"}
+
+    script = ["bash", ".ci/propose-tables", "new"]
+    subprocess.run(script, cwd=tmp_path, env=environment, check=True)
+
+    lines = (tmp_path / "called").read_text().splitlines() if called else []
+    assert lines[: len(called)] == called
+    show = [git, "show", "--format=", "--name-only", "HEAD"]
+    shown = subprocess.run(show, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert shown == "aks_catalogue/sizes.csv\n"

@@ -1,4 +1,4 @@
-"""Renews a table of facts: `python -m renew TABLE`. What changed is then in `git diff`.
+"""Renews tables of facts: `python -m renew`, or one of them. What changed is then in `git diff`.
 
 cpu_sizes  the VM sizes without GPUs, from the list that Kubernetes' autoscaler has of Azure's
 """
@@ -27,23 +27,30 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawTextHelpFormatter,
     )
-    parser.add_argument("table", choices=TABLES)
+    parser.add_argument("table", choices=TABLES, nargs="?")
     parser.add_argument("--from", dest="file", type=Path, help="a copy of the list on this machine")
     chosen = parser.parse_args()
-    address, renew = TABLES[chosen.table]
+    if chosen.file and not chosen.table:
+        parser.error("--from needs a table")
     try:
-        if chosen.file:
-            sys.stdout.write(renew(chosen.file.read_text()))
-            return 0
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / "list"
-            with Progress("Downloading the list", _say) as progress:
-                download(address, copy, progress)
-            sys.stdout.write(renew(copy.read_text()))
+        for name in [chosen.table] if chosen.table else TABLES:
+            _renew(name, chosen.file)
     except (SourceUnavailableError, OSError, ValueError) as error:
         _say(str(error))
         return 1
     return 0
+
+
+def _renew(name: str, file: Path | None) -> None:
+    address, renew = TABLES[name]
+    if file:
+        sys.stdout.write(renew(file.read_text()))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "list"
+        with Progress("Downloading the list", _say) as progress:
+            download(address, copy, progress)
+        sys.stdout.write(renew(copy.read_text()))
 
 
 if __name__ == "__main__":
