@@ -1,13 +1,16 @@
 """The README's commands for Azure, as they stand there, on the rehearsal cloud."""
 
+import json
 import os
 import re
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 from aksgpu.preflight.requirements import PROVIDERS
 from machine_setup import Engine, ensure_kubernetes
@@ -46,6 +49,22 @@ def test_the_map_has_every_folder_of_the_root() -> None:
 
     shown = set(re.findall(r"`([\w.]+)/`", section("What is where")))
     assert shown == {path.split("/")[0] for path in files if "/" in path}
+
+
+def test_the_container_to_work_in_has_a_python_for_this_project() -> None:
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    version = re.fullmatch(
+        r"mcr\.microsoft\.com/devcontainers/python:[\d.]+-([\d.]+)-\w+", container["image"]
+    )
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    assert version
+    assert SpecifierSet(needed).contains(version[1])
+    assert "(.devcontainer/devcontainer.json)" in README.split("\n## ")[0]
+
+
+def test_the_first_screen_counts_the_stack_files_as_they_are() -> None:
+    (number,) = re.findall(r"\(examples/stacks\), [^|]*\| (\d+) \|", README)
+    assert int(number) == len(list((ROOT / "examples" / "stacks").glob("Pulumi.*.yaml")))
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from aksgpu.stack_names import links_in, stack_of, stacks_in
 # too many than one too few.
 TOUCHES_NONE = (
     ".ci/",
+    ".devcontainer/",
     ".github/",
     "docs/",
     "examples/",
