@@ -7,7 +7,8 @@ from aks_catalogue import mig
 from aks_catalogue.device_plugin import GPU, MIG_PREFIX, SHARED
 from aks_catalogue.sizes import find
 
-_OF_VENDORS = {"AMD": "amd.com/gpu"}
+AMD_GPU = "amd.com/gpu"
+_OF_VENDORS = {"AMD": AMD_GPU}
 
 
 class TimeSlicing(Protocol):

@@ -1,10 +1,14 @@
-"""NVIDIA's vector addition as a pod, which shows that a GPU computes, and a look for open GPUs."""
+"""A pod that shows a GPU at work, and a look for open GPUs.
+
+It is NVIDIA's vector addition; for AMD's GPUs, which have no CUDA, AMD's list of them.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aks_catalogue.device_plugin import GPU
-from aks_catalogue.images import VECTOR_ADD
+from aks_catalogue.gpu_resources import AMD_GPU
+from aks_catalogue.images import AMD_SMI, VECTOR_ADD
 from aks_catalogue.scheduling import Toleration
 
 # Lists the device files of GPUs that a container has, and ends with a word for that it did.
@@ -16,15 +20,14 @@ def sample_pod(
     resource_name: str | None, selector: Mapping[str, str], tolerated: Sequence[Toleration]
 ) -> dict[str, Any]:
     """Returns a pod that asks for one GPU, ready for kubectl apply."""
-    container = {
-        "name": "vectoradd",
-        "image": VECTOR_ADD,
-        "resources": {"limits": {resource_name or GPU: "1"}},
-    }
+    container: dict[str, Any] = {"name": "vectoradd", "image": VECTOR_ADD}
+    if resource_name == AMD_GPU:
+        container = {"name": "amd-smi", "image": AMD_SMI, "command": ["amd-smi", "monitor"]}
+    container["resources"] = {"limits": {resource_name or GPU: "1"}}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": "vectoradd"},
+        "metadata": {"name": container["name"]},
         "spec": {
             "restartPolicy": "Never",
             "containers": [container],

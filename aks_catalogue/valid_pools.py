@@ -423,6 +423,17 @@ FITS_REGULAR = wrong_if(
 OS_SKU = one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3")
 
 
+def check_os_of_amd(os_sku: str | None, pool: Values) -> str | None:
+    """AKS's page on AMD GPUs (2025-10) has no other Linux for them than Ubuntu."""
+    size = find(pool.get("vmSize") or "")
+    if size is None or size.gpu_vendor != "AMD" or (os_sku or "Ubuntu").startswith("Ubuntu"):
+        return None
+    return (
+        f"AKS does not support {os_sku} on sizes with AMD GPUs, such as {size.name}: use Ubuntu, "
+        "or remove it"
+    )
+
+
 def check_size_is_known(vm_size: str, _: Values) -> str | None:
     if not is_gpu_size(vm_size) or find(vm_size):
         return None

@@ -56,7 +56,8 @@ class GpuCapacity(pulumi.ComponentResource):
     tolerations: pulumi.Output[list[Toleration]]
     """The tolerations that a pod needs to run on every rung."""
     pod: pulumi.Output[dict[str, Any]]
-    """A pod that runs on any rung and asks for one GPU: NVIDIA's vector addition."""
+    """A pod that runs on any rung and asks for one GPU: NVIDIA's vector addition, or AMD's
+    `amd-smi`."""
 
     def __init__(
         self, name: str, args: GpuCapacityArgs, opts: pulumi.ResourceOptions | None = None

@@ -277,7 +277,8 @@ class GpuNodePool(pulumi.ComponentResource):
     """How many of that resource a node has: GPUs, partitions or shares. None if the VM size is not
     in the table of GPU sizes."""
     pod: pulumi.Output[dict[str, Any]]
-    """A pod that runs on the pool and asks for one GPU: NVIDIA's vector addition."""
+    """A pod that runs on the pool and asks for one GPU: NVIDIA's vector addition, or AMD's
+    `amd-smi`."""
     node_taints: pulumi.Output[list[str]]
     """All taints of the nodes."""
     tolerations: pulumi.Output[list[Toleration]]

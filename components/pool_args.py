@@ -24,9 +24,11 @@ from components.declared import (
 class PoolArgs:
     """The arguments of every node pool."""
 
-    os_sku: Annotated[pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU] = None
+    os_sku: Annotated[
+        pulumi.Input[str] | None, Sent("osSKU"), rules.OS_SKU, rules.check_os_of_amd
+    ] = None
     """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
-    `AzureLinux3`. Default: AKS chooses."""
+    `AzureLinux3`; only Ubuntu on sizes with AMD GPUs. Default: AKS chooses."""
     host_encryption: Annotated[
         pulumi.Input[bool], Sent("enableEncryptionAtHost", true_or_nothing)
     ] = False

@@ -10,6 +10,7 @@ from components import (
     SharingArgs,
     TimeSlicingArgs,
 )
+from components.arguments import ArgumentsError
 from tests.conftest import Deploy, Registered
 
 ARGS = GpuNodePoolArgs(
@@ -272,6 +273,23 @@ def test_a_pool_has_an_output_with_the_resource_that_pods_request(
     assert (outputs["resourceName"], outputs.get("gpusPerNode")) == (name, per_node)
     (container,) = outputs["pod"]["spec"]["containers"]
     assert container["resources"] == {"limits": {name: "1"}}
+
+
+def test_the_pod_of_a_pool_with_amds_gpus_needs_no_cuda(deploy: Deploy) -> None:
+    """It was NVIDIA's vector addition, which fails there."""
+    args = replace(ARGS, vm_size="Standard_ND96isr_MI300X_v5", gpu_stack="none")
+    (outputs,) = deploy(lambda: GpuNodePool("gpu", args)).outputs.values()
+    (container,) = outputs["pod"]["spec"]["containers"]
+    assert container["image"].startswith("docker.io/rocm/")
+    assert container["resources"] == {"limits": {"amd.com/gpu": "1"}}
+
+
+def test_azure_linux_is_refused_on_amds_sizes(deploy: Deploy) -> None:
+    args = replace(
+        ARGS, vm_size="Standard_ND96isr_MI300X_v5", gpu_stack="none", os_sku="AzureLinux"
+    )
+    with pytest.raises(ArgumentsError, match="osSku: AKS does not support AzureLinux on sizes"):
+        deploy(lambda: GpuNodePool("gpu", args))
 
 
 def test_a_taint_from_an_output_must_be_a_known_one(deploy: Deploy) -> None:

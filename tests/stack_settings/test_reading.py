@@ -362,6 +362,20 @@ RETIRED_IMAGE = (
             "Standard_NV12ads_A10_v5, Standard_NV6ads_A10_v5, or set gpuStack: none",
         ),
         (
+            {
+                "gpuPools": [
+                    {
+                        "name": "gpu",
+                        "vmSize": "Standard_ND96isr_MI300X_v5",
+                        "gpuStack": "none",
+                        "osSku": "AzureLinux3",
+                    }
+                ]
+            },
+            "gpuPools[0].osSku: AKS does not support AzureLinux3 on sizes with AMD GPUs, such as "
+            "Standard_ND96isr_MI300X_v5: use Ubuntu, or remove it",
+        ),
+        (
             {"gpuPools": [{**A100, "image": "specialized"}]},
             "gpuPools[0].customHeaders: Standard_NC24ads_A100_v4 supports only generation 2 VMs, "
             "and the specialized image defaults to generation 1: add usegen2vm=true",

@@ -246,7 +246,7 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
     if not view.nodes and not expected.pools:
         yield Finding(
             cause=Cause.NO_GPU_POOL,
-            what="the cluster has no node with an NVIDIA GPU, and the stack has no GPU pool"
+            what="the cluster has no node with an NVIDIA GPU, and the stack has no pool of them"
             if expected.pools is not None
             else "the cluster has no node with an NVIDIA GPU",
             advice=expected.advice(

@@ -39,6 +39,7 @@ CPU = "Standard_D4ds_v5"
 SPOT = {"scaleSetPriority": "Spot"}
 SYSTEM = {"mode": "System", "count": 1}
 WINDOWS = {"osType": "Windows"}
+AMD = {"vmSize": "Standard_ND96isr_MI300X_v5", "gpuProfile": {"driver": "None"}}
 MANAGED = {"vmSize": T4, "gpuProfile": {"nvidia": {"managementMode": "Managed"}}}
 Sent = dict[str, Any]
 LOWER = string.ascii_lowercase + string.digits
@@ -275,6 +276,10 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "BadRequest",
         "AMD Instinct MI300X",
     ),
+    *(
+        ("amd-gpu-os", {**AMD, "osSKU": sku}, "InvalidParameter", "Standard_ND96isr_MI300X_v5")
+        for sku in ("AzureLinux", "AzureLinux3")
+    ),
     # Ephemeral is what AKS fills in for this size.
     (
         "pool-deallocate-ephemeral",
@@ -342,10 +347,8 @@ POOLS_TAKEN: list[tuple[Sent, str]] = [
     (label("example.com/kubernetes.io"), "a domain of its own"),
     ({"vmSize": A100, "gpuInstanceProfile": "MIG3g"}, "MIG3g (14)"),
     ({"vmSize": T4, "gpuProfile": {"driver": "None"}}, "driver None (1, new)"),
-    (
-        {"vmSize": "Standard_ND96isr_MI300X_v5", "gpuProfile": {"driver": "None"}},
-        "page: AKS release notes of 2025-10",
-    ),
+    (AMD, "page: AKS release notes of 2025-10"),
+    ({**AMD, "osSKU": "Ubuntu"}, "page: Use AMD GPUs on AKS"),
     (
         {"vmSize": "Standard_NV4ads_V710_v5", "gpuProfile": {"driver": "None"}},
         "page: AKS release notes of 2025-10",

@@ -180,7 +180,7 @@ def cannot_be_divided(case: Case) -> Words | None:
     return {"profile": case.at("gpuInstanceProfile"), "size": name}
 
 
-def needs_a_skipped_driver(case: Case) -> Words | None:
+def has_others_gpus(case: Case) -> Words | None:
     size = sizes.find(str(case.at("vmSize")))
     if size is None or size.is_nvidia:
         return None
