@@ -29,12 +29,16 @@ def list_all(request: Request) -> Answer:
 
 
 def _inside(request: Request) -> Iterator[Json]:
-    """Yields the scale sets of a resource group; in the article's days pools had none."""
+    """Yields the scale sets of a cluster's pools; in the article's days pools had none."""
     clusters = request.store.of_type(CLUSTER_TYPE) if request.offers.era is Era.TODAY else ()
-    for cluster in clusters:
+    group = request.names["group"].lower()
+    of_nodes = [each for each in clusters if each.properties["nodeResourceGroup"].lower() == group]
+    if not of_nodes:
+        # Scale sets of other groups are not played: they are not said to be absent either.
+        what = f"{request.http.method} {request.http.path}"
+        raise errors.ArmError(errors.NOT_REHEARSED, what=what)
+    for cluster in of_nodes:
         group = cluster.properties["nodeResourceGroup"]
-        if group.lower() != request.names["group"].lower():
-            continue
         for pool in pools_of(request.store, cluster):
             name = scale_set(str(cluster.properties["resourceUID"]), pool.name)
             size, count = pool.properties["vmSize"], pool.properties["count"]
