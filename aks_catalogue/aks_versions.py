@@ -22,6 +22,8 @@ from types import MappingProxyType
 AS_OF = date(2026, 11, 22)
 # The version that azure-native sends: a program with an SDK for another one is not ours.
 AZURE_NATIVE = "2025-09-01"
+# With this property of a pool, AKS manages its GPUs.
+MANAGED_GPUS = "gpuProfile.nvidia.managementMode"
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,8 @@ def lifetimes(resource: str) -> Mapping[str, Lifetime]:
     return MappingProxyType(
         {row["path"]: Lifetime(row["stable"], row["preview"], row["gone"]) for row in rows}
     )
+
+
+def is_beyond_azure_native(path: str) -> bool:
+    """Whether only aks-preview can send a property of a pool."""
+    return not lifetimes("pool")[f"properties.{path}"].is_in(AZURE_NATIVE)

@@ -11,6 +11,7 @@ from pulumi_azure_native import containerservice as aks
 from aks_catalogue import gpu_operator, rotation
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import POOL
+from aks_catalogue.aks_versions import MANAGED_GPUS, is_beyond_azure_native
 from aks_catalogue.gpu_resources import gpu_resource
 from aks_catalogue.nodes import (
     DRAIN_MINUTES,
@@ -247,7 +248,9 @@ class GpuNodePoolArgs(UserPoolArgs):
     @property
     def by_aks_preview(self) -> bool:
         """Whether aks-preview manages the pool, which sends a newer version of the API."""
-        return self.custom_headers is not None or bool(_beyond_azure_native(self))
+        manages_gpus = self.gpu_stack == "managed" and is_beyond_azure_native(MANAGED_GPUS)
+        newer = manages_gpus or bool(sent(self, beyond_azure_native=True))
+        return self.custom_headers is not None or newer
 
 
 class GpuNodePool(pulumi.ComponentResource):
@@ -330,7 +333,7 @@ class GpuNodePool(pulumi.ComponentResource):
         *,
         rotates: bool,
     ) -> "aks.AgentPool | AgentPool":
-        beyond = _beyond_azure_native(args)
+        beyond = sent(args, beyond_azure_native=True)
         is_preview = args.by_aks_preview
         pool = with_extra(_properties(args, node_taints) | beyond, args.extra)
         sent_or_extra = with_extra(sent(args), args.extra)
@@ -373,25 +376,17 @@ class GpuNodePool(pulumi.ComponentResource):
 
 def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]) -> dict[str, Any]:
     """Returns what requests for the pool have, of either provider."""
+    nvidia = {"nvidia": {"managementMode": "Managed"}} if args.gpu_stack == "managed" else {}
     pool = {
         **sent_of_user_pool(args),
         "nodeTaints": node_taints,
         "nodeLabels": _labels(args),
         # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.
-        "gpuProfile": {"driver": _driver(args)},
+        "gpuProfile": {"driver": _driver(args), **nvidia},
     }
     if surge := _surge(args):
         pool["upgradeSettings"] = {**surge, **pool.get("upgradeSettings", {})}
     return pool
-
-
-def _beyond_azure_native(args: GpuNodePoolArgs) -> dict[str, Any]:
-    """Returns the properties that azure-native does not have."""
-    beyond = sent(args, beyond_azure_native=True)
-    if args.gpu_stack == "managed":
-        nvidia = {"managementMode": "Managed"}
-        beyond["gpuProfile"] = {"driver": DRIVERS[args.gpu_stack], "nvidia": nvidia}
-    return beyond
 
 
 def _placement(

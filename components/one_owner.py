@@ -4,7 +4,9 @@ from typing import Any
 
 import pulumi
 
+from aks_catalogue.aks_versions import MANAGED_GPUS
 from aks_catalogue.headers import SETTINGS_OF_SPECIALIZED_IMAGE, SPECIALIZED_IMAGE, is_on
+from aks_catalogue.shapes import at
 from components.azure_reads import Values
 from components.hooks import guard, resolved
 
@@ -96,8 +98,9 @@ async def _stays(args: Any) -> None:
         if _is_pool(args)
         else ""
     )
+    what = "gpuStack managed" if at(args.old_inputs, MANAGED_GPUS) else "custom headers"
     raise OwnerError(
-        f"aks-preview created {args.name} with custom headers, and an existing resource cannot "
+        f"aks-preview created {args.name} with {what}, and an existing resource cannot "
         f"move to azure-native: set {_HEADERS}: {{}} to keep it without headers{replacing}."
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from aks_catalogue import valid_pools as rules
+from aks_catalogue.aks_versions import MANAGED_GPUS, is_beyond_azure_native
 from aks_catalogue.headers import SPECIALIZED_IMAGE, parse
 from aks_catalogue.sizes import find, has_rdma, is_gpu_size
 from aks_catalogue.valid import one_of
@@ -99,9 +100,10 @@ class Pool(NamedPool):
 
     @classmethod
     def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
-        newer = known.get("gpuStack") in ("managed", "specialized-image")
-        streams = known.get("artifactStreaming") is not None
-        return super().by_aks_preview(known) or newer or streams
+        owner = known.get("gpuStack")
+        managed = owner == "managed" and is_beyond_azure_native(MANAGED_GPUS)
+        newer = managed or known.get("artifactStreaming") is not None
+        return super().by_aks_preview(known) or owner == "specialized-image" or newer
 
     @property
     def has_gpus(self) -> bool:

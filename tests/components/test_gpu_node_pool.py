@@ -4,6 +4,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from aks_catalogue import aks_versions
 from components import (
     GpuNodePool,
     GpuNodePoolArgs,
@@ -11,6 +12,7 @@ from components import (
     TimeSlicingArgs,
 )
 from components.arguments import ArgumentsError
+from stack_settings.pools import GpuPool
 from tests.conftest import Deploy, Registered
 
 ARGS = GpuNodePoolArgs(
@@ -193,6 +195,21 @@ def test_a_pool_with_a_property_unknown_to_azure_native_uses_aks_preview(
     assert pool.type == "aks-preview:containerservice:AgentPool"
     plain = pool_of(deploy, custom_headers={}).inputs
     assert pool.inputs == {**plain, **inputs}
+
+
+def test_an_azure_native_that_knows_managed_gpus_manages_their_pools(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table alone decides: no update of this component is needed then."""
+    monkeypatch.setattr(aks_versions, "AZURE_NATIVE", "2026-08-01")
+    pool = pool_of(deploy, gpu_stack="managed")
+
+    assert pool.type == "azure-native:containerservice:AgentPool"
+    assert pool.inputs["gpuProfile"]["nvidia"] == {"managementMode": "Managed"}
+    assert not GpuPool.by_aks_preview({"gpuStack": "managed"})
+    # A pool that aks-preview has made can stay with it.
+    pool = pool_of(deploy, gpu_stack="managed", custom_headers={})
+    assert pool.type == "aks-preview:containerservice:AgentPool"
 
 
 def test_a_pool_has_only_the_alias_of_the_other_provider(deploy: Deploy) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.one_owner import OwnerError, keeps_its_image
+from components.one_owner import OwnerError, _stays, keeps_its_image
 
 NAMES = st.sampled_from(["UseGPUDedicatedVHD", "usegpudedicatedvhd", "EnableACRTeleport"])
 VALUES = st.sampled_from(["true", "True", "false"])
@@ -72,3 +72,22 @@ def test_the_refusal_names_the_key_of_the_stack_file(kind: str, way_out: str) ->
         with pytest.raises(OwnerError, match="gpuStack: specialized-image") as refused:
             asyncio.run(keeps_its_image(update(headers, new, kind)))
         assert way_out in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "made_with"),
+    [
+        ({}, "custom headers"),
+        ({"gpuProfile": {"nvidia": {"managementMode": "Managed"}}}, "gpuStack managed"),
+    ],
+)
+def test_a_pool_of_aks_preview_that_azure_native_would_update_can_stay(
+    inputs: dict[str, Any], made_with: str
+) -> None:
+    """Also a managed one, once azure-native can manage it: nobody has given it headers."""
+    moving = update({}, None)
+    moving.old_inputs |= inputs
+    moving.old_outputs = {}
+    words = f"created gpu with {made_with}, .* set customHeaders: {{}} to keep it"
+    with pytest.raises(OwnerError, match=words):
+        asyncio.run(_stays(moving))
