@@ -51,7 +51,7 @@ test-browser: .venv/ready ## Runs the page of the rehearsal in Chromium; its pic
 contract: .venv/ready ## Runs the cases of the offline plug-ins on the real plug-ins, which Pulumi downloads
 	$(BIN)/python -m tests.contract
 
-azure-proof: .venv/ready ## Proves on your Azure subscription what this project promises: an hour, some dollars
+azure-proof: .venv/ready ## Proves on your Azure subscription what this project promises: an hour or two, some dollars
 	@PYTHONPATH=tools $(BIN)/python -m azure_proof prove $(ARGS)
 
 azure-clean: .venv/ready ## Removes what proofs have left in your subscription
