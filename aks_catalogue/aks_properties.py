@@ -34,6 +34,8 @@ AS_OF = date(2026, 11, 22)
 # The sections of which AKS keeps what a request leaves out, while it sends the section. Of others,
 # what is left out of a section goes.
 KEPT_INSIDE = frozenset({"networkProfile", "securityProfile", "storageProfile", "upgradeSettings"})
+# What AKS takes for a property that is not set, where that is not `none`.
+_NOT_SET = {"apiServerAccessProfile.privateDNSZone": "system"}
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,16 @@ class Properties:
             path
             for path, patterns in self.reimages.items()
             if at(new, path) is not None
-            and (before := _word(at(old, path))) != (after := _word(at(new, path)))
+            and (before := _word(path, old)) != (after := _word(path, new))
             and any(fnmatchcase(f"{before}>{after}", pattern) for pattern in patterns.split())
         ]
 
 
-def _word(value: Any) -> str:
+def _word(path: str, properties: Mapping[str, Any]) -> str:
     """Returns a value as the patterns have it. What is off, empty or not set is `none`."""
+    value = at(properties, path)
     if not value:
-        return "none"
+        return _NOT_SET.get(path, "none")
     words = value if isinstance(value, list) else [value]
     texts = (word if isinstance(word, str) else json.dumps(word, sort_keys=True) for word in words)
     return "+".join(texts).lower()

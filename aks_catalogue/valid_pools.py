@@ -146,7 +146,9 @@ def check_headers(headers: Mapping[str, Any] | None, _: Values) -> list[Mistake]
 
 def check_retired_headers(headers: Mapping[str, Any] | None, pool: Values) -> list[Mistake]:
     by_stack = {SPECIALIZED_IMAGE: "true"} if pool.get("gpuStack") == _SPECIALIZED else {}
-    return [Mistake(name, reason) for name, reason in retired_headers(headers or by_stack)]
+    return [
+        Mistake(name, reason) for name, reason in retired_headers({**by_stack, **(headers or {})})
+    ]
 
 
 def check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
@@ -198,7 +200,7 @@ def check_surge(surge: str | None, pool: Values) -> str | None:
 def check_racks(nodes: int | None, pool: Values) -> str | None:
     vm_size = pool.get("vmSize", "")
     rack = rack_of(vm_size)
-    if not nodes or nodes % rack == 0:
+    if rack == 1 or not nodes or nodes % rack == 0:
         return None
     whole = -(-nodes // rack) * rack
     return f"is {nodes}, and {_in_racks(vm_size)}: use a multiple of {rack}, such as {whole}"
@@ -206,7 +208,10 @@ def check_racks(nodes: int | None, pool: Values) -> str | None:
 
 def check_surge_of_racks(surge: str | None, pool: Values) -> str | None:
     vm_size, unavailable = pool.get("vmSize", ""), pool.get("maxUnavailable", "1")
-    rack, is_spot = rack_of(vm_size), bool(pool.get("spot"))
+    # What is not known yet may be what needs no extra nodes.
+    rack, is_spot = rack_of(vm_size), bool(pool.get("spot", True))
+    if rack == 1:
+        return None
     for nodes in filter(None, (pool.get(name) for name in ("count", "minCount", "maxCount"))):
         more = surge_nodes(nodes, surge, unavailable, is_spot=is_spot) or 0
         if more % rack and nodes % rack == 0:

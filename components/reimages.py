@@ -13,6 +13,8 @@ def warn_of_reimages(
     name: str, resource: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
     """Warns if the change of a `cluster` or a `pool` reimages all its nodes."""
+    if resource == "pool" and _most(new) == 0:
+        return
     if resource == "cluster":
         paths, what = CLUSTER.reimaging(old, new), "all pools of the cluster"
     else:
@@ -26,10 +28,15 @@ def warn_of_reimages(
 
 def _nodes(pool: Mapping[str, Any]) -> str:
     """Returns the number of nodes and GPUs in words."""
-    scaled = bool(pool.get("enableAutoScaling"))
-    nodes = int(pool.get("maxCount" if scaled else "count") or 1)
+    scaled, nodes = bool(pool.get("enableAutoScaling")), _most(pool)
     size = find(str(pool.get("vmSize")))
     gpus = (
         f", {nodes * size.gpus} GPU{'s' * (nodes * size.gpus != 1)}" if size and size.gpus else ""
     )
     return f"{'at most ' * scaled}{nodes} node{'s' * (nodes != 1)}{gpus}"
+
+
+def _most(pool: Mapping[str, Any]) -> int:
+    """Returns the largest number of nodes of a pool."""
+    nodes = pool.get("maxCount" if pool.get("enableAutoScaling") else "count")
+    return 1 if nodes is None else int(nodes)

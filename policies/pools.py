@@ -59,6 +59,11 @@ class Machines:
         """The largest number of VMs; None if an autoscaled pool does not set it."""
         return self._number("maxCount")
 
+    @property
+    def initial(self) -> int | None:
+        """The number of VMs at first; None if an autoscaled pool does not set it."""
+        return self._number("count")
+
     def _number(self, bound: str) -> int | None:
         count = _inside(self._settings, bound if self.autoscaled else "count")
         if count is not None:

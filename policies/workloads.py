@@ -54,8 +54,13 @@ class _Workload:
 
     @property
     def images(self) -> set[str]:
-        parts = ("initContainers", "containers")
-        return {str(one.get("image")) for part in parts for one in mappings(self.pods.get(part))}
+        """The images that are known: that of a new registry is not, before the update."""
+        images = set()
+        for part in ("initContainers", "containers"):
+            for one in mappings(self.pods.get(part)):
+                with suppress(CannotReadError):
+                    images.add(str(one.get("image")))
+        return images
 
     @property
     def gpus(self) -> Mapping[str, int]:
@@ -206,7 +211,7 @@ def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[s
         yield f"its nodes do not have {' or '.join(unmet(pool, pods))}, which the pod selects"
     if not found.runs_linux():
         yield "its nodes run Windows"
-    yield from _cannot_execute(pool.sizes(), workload.images)
+    yield from _cannot_execute(pool.sizes(), workload)
     if _stays_empty(found):
         yield "it has no nodes, and does not grow"
     offer = stack.offer(found)
@@ -220,10 +225,11 @@ def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[s
     yield from _too_small(pool.gpu_sizes(), workload.asks)
 
 
-def _cannot_execute(sizes: Sequence[str], images: set[str]) -> Iterator[str]:
-    if {*map(architecture, sizes)} == {"arm64"}:
-        for image in sorted(images & AMD64_ALONE):
-            yield f"its nodes have Arm CPUs, and the image {image} is for amd64 alone"
+def _cannot_execute(sizes: Sequence[str], workload: _Workload) -> Iterator[str]:
+    if {*map(architecture, sizes)} != {"arm64"}:
+        return
+    for image in sorted(workload.images & AMD64_ALONE):
+        yield f"its nodes have Arm CPUs, and the image {image} is for amd64 alone"
 
 
 def _stays_empty(found: StackPool) -> bool:

@@ -26,16 +26,19 @@ def gpu_pool_whole_racks(pool: Pool, _: Settings) -> Findings:
 
 def _broken(pool: Pool, machines: Machines, rack: int) -> Findings:
     racks = f"{machines.vm_size}, which Azure gives only in racks of {rack} nodes"
-    numbers = sorted(number for number in {machines.least, machines.most} if number)
+    given = {machines.initial, machines.least, machines.most}
+    numbers = sorted(number for number in given if number)
     for nodes in numbers:
         if nodes % rack:
             yield f"has {nodes} nodes of {racks}. Use a multiple of {rack}."
             return
     upgrade = pool.part("upgradeSettings")
-    limits = (str(upgrade.get(name) or "") for name in ("maxSurge", "maxUnavailable"))
-    more = surge_nodes(max(numbers, default=0), *limits, is_spot=pool.is_spot())
-    if more and more % rack:
-        yield (
-            f"has {racks}, and an upgrade adds {more}. Set upgradeSettings.maxUnavailable, such as "
-            f"1, or maxSurge to {rack}."
-        )
+    surge, unavailable = (str(upgrade.get(name) or "") for name in ("maxSurge", "maxUnavailable"))
+    for nodes in reversed(numbers):
+        more = surge_nodes(nodes, surge, unavailable, is_spot=pool.is_spot())
+        if more and more % rack:
+            yield (
+                f"has {racks}, and an upgrade of {nodes} adds {more}. Set "
+                f"upgradeSettings.maxUnavailable, such as 1, or maxSurge to {rack}."
+            )
+            return

@@ -12,6 +12,10 @@ def network(**values: Any) -> dict[str, Any]:
     return {"networkProfile": values}
 
 
+def zone(name: str) -> dict[str, Any]:
+    return {"apiServerAccessProfile": {"enablePrivateCluster": True, "privateDNSZone": name}}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reimages"),
     [
@@ -26,6 +30,9 @@ def network(**values: Any) -> dict[str, Any]:
         (network(ipFamilies=["IPv4"]), network(ipFamilies=["IPv4", "IPv6"]), True),
         (network(ipFamilies=["IPv4"]), network(ipFamilies=["IPv4"]), False),
         (network(networkPluginMode=""), network(networkPluginMode="overlay"), True),
+        # A private cluster has a zone of Azure's where none is set.
+        ({}, zone("none"), True),
+        ({}, zone("system"), False),
         # It waits for the next upgrade of the node image.
         ({}, network(outboundType="none"), False),
     ],
@@ -40,6 +47,7 @@ def test_a_cluster_by_the_change(old: dict[str, Any], new: dict[str, Any], reima
         ("osSKU", None, "Ubuntu", False),
         ("osSKU", None, "AzureLinux", True),
         ("osSKU", "AzureLinux", "Ubuntu2404", True),
+        ("osSKU", "Ubuntu2204", "Ubuntu2404", True),
         ("localDNSProfile", {"mode": "Preferred"}, {"mode": "Required"}, True),
         ("enableFIPS", None, False, False),
         ("enableFIPS", False, True, True),

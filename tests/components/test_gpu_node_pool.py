@@ -5,6 +5,7 @@ import pulumi
 import pytest
 
 from aks_catalogue import aks_versions
+from aks_catalogue.valid_pools import check_retired_headers
 from components import (
     GpuNodePool,
     GpuNodePoolArgs,
@@ -330,3 +331,14 @@ def test_an_immutable_property_that_is_set_replaces_the_pool(
     """Only where it is set: a refresh finds what AKS has chosen, and that replaces nothing."""
     assert path in pool_of(deploy, **set_).options.replaceOnChanges
     assert path not in pool_of(deploy).options.replaceOnChanges
+
+
+def test_numbers_of_other_types_are_judged_where_racks_matter_alone(deploy: Deploy) -> None:
+    """An int as `max_surge` was refused for a rule that has nothing to do with the size."""
+    assert pool_of(deploy, max_surge=1).inputs["upgradeSettings"]["maxSurge"] == 1
+
+
+def test_the_retired_image_is_told_beside_other_headers() -> None:
+    given = {"gpuStack": "specialized-image"}
+    (mistake,) = check_retired_headers({"X-A": "b"}, given)
+    assert "UseGPUDedicatedVHD" in str(mistake)

@@ -56,4 +56,7 @@ def test_other_changes_are_not_told(said: list[str]) -> None:
     compare(GpuNodePoolArgs, POOL, POOL | {"count": 4})
     # Unknown values make it unknown what changes.
     compare(GpuNodePoolArgs, {}, POOL | LOCAL_DNS)
+    # Nobody's node goes where there is none.
+    empty = POOL | {"count": 0}
+    compare(GpuNodePoolArgs, empty, empty | LOCAL_DNS)
     assert said == []

@@ -68,6 +68,33 @@ def test_a_pool_is_counted_once() -> None:
     )
 
 
+def test_pools_that_come_are_not_counted_and_others_are_known_by_their_names() -> None:
+    """A new inline pool was counted, and two that changed their places hid a change."""
+    other = {"name": "other", "vmSize": T4, "count": 1, "osSKU": "Ubuntu"}
+    moved = {**IN, "agentPoolProfiles": [other | {"osSKU": "AzureLinux"}, SYSTEM]}
+    both = {**IN, "agentPoolProfiles": [SYSTEM, other]}
+    (sentence,) = told(step("update", "aks", both, moved, kind=CLUSTER))
+    assert "of 1 pool, 1 GPU: other, because of osSKU" in sentence
+    (sentence,) = told(step("update", "aks", OF_CLUSTER, moved | CILIUM, kind=CLUSTER))
+    assert "of 1 pool, 0 GPUs: system" in sentence
+
+
+def test_pools_of_another_cluster_without_azure_natives_names_are_not_counted() -> None:
+    """The classic provider's clusters have neither: all were taken for the same."""
+    system = {"agentPoolProfiles": [SYSTEM]}
+    (sentence,) = told(
+        step("update", "a", system, system | CILIUM, kind=CLUSTER),
+        step("same", "b", system, system, kind=CLUSTER),
+    )
+    assert "of 1 pool, 0 GPUs: system" in sentence
+
+
+def test_a_value_that_is_not_known_yet_may_be_the_same() -> None:
+    version = {"orchestratorVersion": "1.35"}
+    unknown = {"orchestratorVersion": UNKNOWN}
+    assert not told(step("update", "a", pool("a", **version), pool("a", **unknown)))
+
+
 def test_other_changes_reimage_nothing() -> None:
     assert not told(
         step("update", "aks", OF_CLUSTER, OF_CLUSTER | {"tags": {"a": "b"}}, kind=CLUSTER),

@@ -123,8 +123,15 @@ def test_arm_nodes_run_nothing_for_amd64_alone() -> None:
     affine = job(affinity=required([asks("kubernetes.io/arch", "In", "amd64")]))
     misfit = "its nodes do not have kubernetes.io/arch In (amd64), which the pod selects"
     assert told(arm, plugin(), affine) == nearest(misfit)
-    # Nothing is known of other images.
+    # Nothing is known of other images, and one of a new registry is not known at all.
     assert told(arm, plugin(), job()) == []
+    container = {"name": "train", "image": UNKNOWN_STRING_VALUE}
+    own = [{**container, "resources": {"limits": {"nvidia.com/gpu": "64"}}}]
+    for vm_size, gpus in ((T4, 1), ("Standard_ND128isr_GB300_v6", 4)):
+        misfit = f"a node has {gpus} nvidia.com/gpu, and the pod asks for 64"
+        assert told(pool(vmSize=vm_size), plugin(), job(containers=own)) == nearest(
+            misfit, asked="64 nvidia.com/gpu"
+        )
     assert told(pool(vmSize=T4), plugin(), sample) == []
 
 

@@ -39,22 +39,23 @@ async def placement(
     # A rehearsal's cloud has certificates of its own.
     trusted = environment.get("SSL_CERT_FILE")
     authorities = Path(trusted) if trusted else None
-    answers: dict[str, bool | str] = {}
-    for each in these:
-        own = Configuration(
-            {"subscriptionId": each.subscription},
-            PACKAGE,
-            SETTINGS,
-            {**os.environ, **environment},
-        )
+    variables = {**os.environ, **environment}
+
+    async def answer(of: ScaleSet) -> bool | str:
+        own = Configuration({"subscriptionId": of.subscription}, PACKAGE, SETTINGS, variables)
         try:
             async with asyncio.timeout(_SECONDS):
-                answers[each.pool] = await _has_one_group(each, own, authorities)
+                return await _has_one_group(of, own, authorities)
         except (AzureError, ProviderError) as error:
-            answers[each.pool] = explained(error)
+            return explained(error)
         except TimeoutError:
-            answers[each.pool] = "Azure did not answer in time"
-    return answers
+            return "Azure did not answer in time"
+        except ValueError:
+            return "what answered in Azure's place sent no JSON"
+
+    asked = [*these]
+    answers = await asyncio.gather(*map(answer, asked))
+    return {of.pool: answered for of, answered in zip(asked, answers, strict=True)}
 
 
 async def _has_one_group(

@@ -1,9 +1,14 @@
 """Which pools keep their place, but have all nodes reimaged by a change."""
 
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
-from aks_catalogue.aks_properties import CLUSTER, POOL
+from pulumi.runtime.rpc import UNKNOWN
+
+from aks_catalogue.aks_properties import CLUSTER, POOL, Properties
 from aks_catalogue.regions import plain
+from aks_catalogue.shapes import at
 from aksgpu.review.pools import GpuPool, all_pools, gpus_in_words, sum_of
 from aksgpu.review.preview_result import Step, inputs_of
 from policies.pools import is_cluster
@@ -36,22 +41,29 @@ def reimages(steps: Collection[Step]) -> list[str]:
 def _of_update(step: Step, steps: Collection[Step]) -> Iterator[tuple[str, list[GpuPool]]]:
     """The changes that reimage nodes, each with its pools."""
     if is_cluster(step.resource.type):
-        paths = CLUSTER.reimaging(inputs_of(step.old), inputs_of(step.new))
+        paths = _certain(CLUSTER, inputs_of(step.old), inputs_of(step.new))
         if paths:
             reason = f"{', '.join(paths)} of the cluster {step.resource.name}"
             yield reason, [pool for each in steps for pool in _pools_in(step, each)]
-    before = {pool.label: pool for pool in all_pools(step.resource, step.old)}
+    before = {pool.name: pool for pool in all_pools(step.resource, step.old)}
     for pool in all_pools(step.resource, step.new):
-        old = before.get(pool.label)
-        if old and (paths := POOL.reimaging(old.properties, pool.properties)):
+        old = before.get(pool.name)
+        if old and (paths := _certain(POOL, old.properties, pool.properties)):
             yield f"{', '.join(paths)} of {pool.name}", [pool]
 
 
 def _pools_in(cluster: Step, step: Step) -> list[GpuPool]:
     """The pools of a step that are in a cluster, and stay there."""
     inputs, of_cluster = inputs_of(step.new), inputs_of(cluster.new)
-    same = all(
-        plain(str(inputs.get(name))) == plain(str(of_cluster.get(name))) for name in _CLUSTER_NAMES
-    )
-    stays = step.kind in (None, "update") and step.old is not None
-    return all_pools(step.resource, step.new) if same and stays else []
+    names = [(inputs.get(name), of_cluster.get(name)) for name in _CLUSTER_NAMES]
+    same = all(one and other and plain(str(one)) == plain(str(other)) for one, other in names)
+    if step.kind not in (None, "update") or not (step is cluster or same):
+        return []
+    before = {pool.name for pool in all_pools(step.resource, step.old)}
+    return [pool for pool in all_pools(step.resource, step.new) if pool.name in before]
+
+
+def _certain(rows: Properties, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The paths whose change reimages nodes. A value that is not known yet may be the same."""
+    paths = rows.reimaging(old, new)
+    return [path for path in paths if UNKNOWN not in json.dumps([at(old, path), at(new, path)])]
