@@ -83,6 +83,8 @@ def rehearse(stack: str, console: Console, pack: Path | None = None) -> int:
     planned = plan(stage, stack, refresh=not is_of_others())
     if planned.is_idle:
         console.print("No changes: the rehearsal matches the stack file.")
+        if planned.advice:
+            console.print(Text(planned.advice), soft_wrap=True)
         return _show(stage, planned, before, console, with_job=False)
     preflight = (
         examine_rehearsed(stack, configuration, stage) if configuration else Preflight(stack)

@@ -78,11 +78,14 @@ class Plan:
         counts = [f"{number} to {kind}" for kind, number in kinds.items()]
         counts += [f"{self.result.unchanged} unchanged"] if self.result.unchanged else []
         line = f"Resources: {', '.join(counts) or 'none'}"
+        return "\n".join(filter(None, (line, self.advice)))
+
+    @property
+    def advice(self) -> str:
+        """Which rules of the policy pack advise something; empty if none does."""
         rules = sorted({finding.rule for finding in self.result.findings if not finding.mandatory})
-        if not rules:
-            return line
         review = command_line("review", "--offline", stack=self.stack)
-        return f"{line}\nAdvisory findings: {', '.join(rules)}; to read them: {review}"
+        return f"Advisory findings: {', '.join(rules)}; to read them: {review}" if rules else ""
 
     def rows(self) -> Iterator[Row]:
         """The findings of the preview, as answers of a preflight."""
