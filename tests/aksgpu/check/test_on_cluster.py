@@ -125,6 +125,8 @@ def test_an_affinity_that_excludes_the_node_is_reported(site: Site) -> None:
 def test_a_selector_that_excludes_the_node_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
+    # A node whose plugin has not come yet has no GPUs either: the next line but one saw that one.
+    until(lambda: site.cluster.gpus(pool)[0][1] == "1", "the plugin runs")
     site.patch_plugin({"nodeSelector": {"with": "gpus"}})
     until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")
     problem = site.check().only("plugin-missing")
