@@ -13,10 +13,10 @@ def warn_of_reimages(
     name: str, resource: str, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
     """Warns if the change of a `cluster` or a `pool` reimages all its nodes."""
-    if resource == "pool" and _most(new) == 0:
-        return
     if resource == "cluster":
         paths, what = CLUSTER.reimaging(old, new), "all pools of the cluster"
+    elif _most(new) == 0:
+        return
     else:
         paths, what = POOL.reimaging(old, new), f"the pool: {_nodes(new)}"
     if paths:

@@ -65,7 +65,7 @@ def test_the_container_to_work_in_has_a_python_for_this_project() -> None:
 def test_the_first_screen_counts_the_stack_files_as_they_are() -> None:
     ((came, of),) = re.findall(r"\(examples/stacks\) [^|]*\| (\d+) of (\d+) \|", README)
     stacks = list((ROOT / "examples" / "stacks").glob("Pulumi.*.yaml"))
-    assert int(came) <= int(of) == len(stacks)
+    assert int(came) == int(of) == len(stacks)
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from aksgpu.preflight.rows import About, Row
 from stack_settings.model import Settings
 
 _REGISTERED = "Registered"
-# The setting with which the stack registers a feature.
 _INFINIBAND = f"{INFINIBAND_NAMESPACE}/{INFINIBAND_FEATURE}"
+# The setting with which the stack registers a feature.
 _ON_REQUEST = MappingProxyType(
     {
         f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}": "managedGpuFeature: register",
