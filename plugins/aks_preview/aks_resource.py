@@ -3,9 +3,8 @@
 import asyncio
 import itertools
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from azure.core.exceptions import HttpResponseError
 from pulumi.provider.experimental.provider import DiffResponse
@@ -14,7 +13,7 @@ from aks_catalogue import headers, nodes
 from aks_catalogue.aks_properties import POOL
 from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.shapes import mapping, mappings
-from aks_preview.aks_diff import aks_diff
+from aks_preview.aks_diff import aks_diff, is_autoscaled, refreshed
 from aks_preview.aks_types import (
     AGENT_POOL,
     HEADERS,
@@ -24,21 +23,14 @@ from aks_preview.aks_types import (
     is_anothers,
 )
 from aks_preview.configuration import TAKE_OVER, taken_over
-from aks_preview.equivalence import is_autoscaled, projected
-from provider_kit.absence import find, reports_missing
-from provider_kit.arm import Accepted, Arm, Method, NotFoundError, state_of
+from provider_kit.arm import Arm, Delivery, Headers, NotFoundError, state_of
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
-from provider_kit.engine_log import EngineLog
-from provider_kit.errors import because, explained, words
-from provider_kit.exchange import ONLY_NEW, Delivery, pause_of
+from provider_kit.errors import explained, reason_in
 from provider_kit.provider import Handler, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
-from provider_kit.shapes import mistakes
-from provider_kit.values import holds_unknown, property_map
-from provider_kit.waiting import in_time, loop_time, pauses, wait_because_of, waited
-
-Result = TypeVar("Result")
+from provider_kit.values import property_map
+from provider_kit.waiting import loop_time, pauses, wait_because_of
 
 # The messages of AKS and ARM for another running operation. Their error codes are not enough: a
 # used-up quota and a stopped cluster have the same ones.
@@ -46,31 +38,18 @@ _BUSY = re.compile("in ?progress|concurrent|aks-pending-operation", re.IGNORECAS
 _PAUSES = 0.5, 30.0
 # For a time, Azure can still return a resource that it has deleted.
 _READS_AFTER_DELETION = 5
-_READ_TIMEOUT = 600.0
-_LOOK_TIMEOUT = 30.0
-
-
+_READ_TIMEOUT, _LOOK_TIMEOUT = 600.0, 30.0
 # The property of a resource with its state.
 STATE, SUCCEEDED = "provisioningState", "Succeeded"
 # The property of a state whose update is complete, although another client's operation was running
 # at the last read. Pulumi does not show properties that begin with two underscores.
 _FINISHED = "__finished"
-# The status of a PUT with `If-None-Match: *` for an existing resource.
-_PRECONDITION_FAILED = 412
+_CONFLICT, _PRECONDITION_FAILED = 409, 412
 # A property of pools that azure-native does not have, and AKS can update.
 _STREAMING = "artifactStreamingProfile"
 # The properties of the number of nodes.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
-
-# The alternative to removing headers from a resource that cannot have them.
-_ALTERNATIVES = MappingProxyType(
-    {
-        "AgentPool": f"create another pool with them; or set {REPLACE_ON_HEADERS}: true, which "
-        "deletes this pool and creates it again.",
-        "ManagedCluster": "create another cluster with them.",
-    }
-)
 
 
 class AksResource(Handler):
@@ -81,43 +60,16 @@ class AksResource(Handler):
         aks_type: AksType,
         arm: Arm,
         cancellation: Cancellation,
-        log: EngineLog,
         names_new_feature: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._type = aks_type
         self._arm = arm
         self._cancellation = cancellation
-        self._log = log
         self._names_new_feature = names_new_feature
-        # By URN, the Azure resource that a resource of the program names, ...
-        self._named: dict[str, str] = {}
-        # ... and the one that it has kept, taken over or created in this run.
-        self._held: dict[str, str] = {}
-        # The URN and Azure resource of each creation in this run.
-        self._created: set[tuple[str, str]] = set()
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        yield from mistakes(self._type.inputs, inputs)
         yield from self._type.name_mistakes(inputs)
         yield from header_mistakes(inputs)
-
-    def rivals(self, urn: str, inputs: Values) -> Iterator[Mistake]:
-        """Yields a mistake if another resource of the program names the same Azure resource.
-
-        Both would create it, and deleting one would delete it for the other.
-        """
-        names = {name: inputs[name] for name in self._type.path_names}
-        if holds_unknown(names):
-            return
-        named = self._named[urn] = self._type.resource_id("", names).lower()
-        for rival in [other for other, other_named in self._named.items() if other_named == named]:
-            if rival != urn:
-                yield Mistake(
-                    self._type.path_names[-1],
-                    f"names the same Azure resource as {rival}. Remove one of the two from the "
-                    "program. If both are in the state, remove one with `pulumi state delete`: "
-                    "otherwise, deleting one deletes the other's Azure resource",
-                )
 
     def require(self, resource_id: str) -> None:
         self._arm.require(resource_id)
@@ -133,36 +85,21 @@ class AksResource(Handler):
             return planned
         raise ProviderError(_cannot_move(self._type, str(old.outputs.get("id")), inputs))
 
-    def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:
-        # With an alias, the engine deletes a replaced resource by its old URN.
-        self._held.pop(urn, None)
-        self._created.discard((urn, resource_id.lower()))
-        if stays:
-            self._hold(urn, resource_id)
-
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
         if (existing := await self._existing(task, resource_id)) is not None:
             if resource_id.lower() not in taken_over(self._arm.configuration.text(TAKE_OVER)):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
-            try:
-                outputs = await self.update(task, resource_id, Recorded({}, existing), inputs)
-            except ResourceInitError:
-                raise
-            except Exception:
-                self._held.pop(task.urn, None)
-                raise
-            finally:
-                self._created.add((task.urn, resource_id.lower()))
-            return resource_id, outputs
+            return resource_id, await self.update(task, resource_id, Recorded({}, existing), inputs)
         delivery = Delivery()
+
+        async def request() -> tuple[Values, Headers]:
+            # An earlier try may have created it.
+            only_new = {} if delivery.is_unclear else {"If-None-Match": "*"}
+            return self._type.body(inputs), {**(inputs.get(HEADERS) or {}), **only_new}
+
         try:
-            accepted = await self._begin(
-                task, "PUT", resource_id, lambda: _known(inputs), delivery, is_new=True
-            )
-            self._hold(task.urn, resource_id)
-            self._created.add((task.urn, resource_id.lower()))
-            return resource_id, await self._finished(task, accepted, inputs)
+            return resource_id, await self._put(task, resource_id, inputs, request, delivery)
         except Exception as error:
             # After Azure has accepted the request, a 404 does not prove that nothing exists.
             if delivery.is_accepted or (delivery.is_unclear and await self._may_exist(resource_id)):
@@ -174,100 +111,110 @@ class AksResource(Handler):
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
-        self._hold(task.urn, place)
-        self._created.discard((task.urn, place.lower()))
         desired = emptied(self._type.known.emptied_by, old.inputs, inputs)
         is_finished = _was_finished(old.outputs)
+        delivery = Delivery()
 
-        async def request_inputs() -> Values:
+        async def request() -> tuple[Values, Headers]:
             """Reads the live resource for each try: AKS can scale it while this waits."""
-            live = await self._get(place, task.until) or {}
+            live = await self._find(place, task.until) or {}
             sent = as_others_left(desired, old.inputs, live, is_finished=is_finished)
             require_nodes(sent, live)
-            return sent
+            # Otherwise a change of another client, since this look, would be undone.
+            unchanged = {"If-Match": str(live["eTag"])} if live.get("eTag") else {}
+            return self._type.body(sent), {**(inputs.get(HEADERS) or {}), **unchanged}
 
-        delivery = Delivery()
         try:
-            accepted = await self._begin(task, "PUT", place, request_inputs, delivery)
-            return await self._finished(task, accepted, inputs)
+            return await self._put(task, place, inputs, request, delivery, is_there=True)
         except Exception as error:
             if delivery.is_accepted or delivery.is_unclear:
                 raise _unfinished(resource_id, inputs, error, delivery) from error
             raise
 
     async def read(self, resource_id: str, old: Recorded) -> Live | None:
-        outputs = await self._get(self._place(resource_id), loop_time() + _READ_TIMEOUT)
+        outputs = await self._find(self._place(resource_id), loop_time() + _READ_TIMEOUT)
         if outputs is None:
             return None
         actual = self._type.inputs_of(outputs)
         if old.inputs:
-            inputs = projected(self._type.inputs, old.inputs, actual) | input_only(old.inputs)
+            before = self._type.inputs_of(old.outputs)
+            inputs = refreshed(old.inputs, before, actual) | input_only(old.inputs)
         else:
-            inputs = {
-                name: value
-                for name, value in actual.items()
-                if not self._type.is_filled_in(name, value)
-            }
+            chosen = self._type.known.chosen_by_aks
+            inputs = {name: value for name, value in actual.items() if name not in chosen}
         reason = _why_unfinished(resource_id, old.outputs, outputs)
         if _was_finished(old.outputs):
             outputs = _finished(outputs)
         return Live(resource_id, outputs | input_only(old.outputs), inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
-        place = self._place(resource_id)
-        if (task.urn, place.lower()) in self._created:
-            # A replacement that the engine deletes last: the old resource and the new one are one.
-            message = f"{place} is not deleted in Azure, because this update created it anew."
-            await self._log.warning(task.urn, message)
-            return
-        if self._held.get(task.urn) == place.lower():
-            del self._held[task.urn]
-        for other, held in self._held.items():
-            if held == place.lower() and other != task.urn:
-                message = f"{place} is not deleted in Azure, because {other} uses it now."
-                await self._log.warning(task.urn, message)
-                return
-        refusal = None
+        place, refusal = self._place(resource_id), ""
+
+        async def request() -> tuple[None, Headers]:
+            return None, {}
+
         try:
-            deleting = await self._begin(task, "DELETE", place)
-            await self._arm.finish(deleting, task.until)
+            async with self._arm.failing(task.until):
+                accepted = await self._arm.begin(
+                    "DELETE", place, self._api_version, request, is_busy=self._is_busy
+                )
+            await self._arm.finish(accepted, task.until)
         except NotFoundError as error:
-            refusal = error
+            refusal = str(error)
         await self._require_gone(task, place, refusal)
 
-    def _hold(self, urn: str, resource_id: str) -> None:
-        self._held[urn] = resource_id.lower()
+    async def _put(
+        self,
+        task: Task,
+        resource_id: str,
+        inputs: Values,
+        request: Callable[[], Any],
+        delivery: Delivery,
+        *,
+        is_there: bool = False,
+    ) -> dict[str, Any]:
+        """Sends a PUT, and returns the outputs after its operation has ended."""
+
+        def is_busy(error: HttpResponseError) -> bool:
+            has_changed = is_there and error.status_code == _PRECONDITION_FAILED
+            return has_changed or self._is_busy(error)
+
+        async with self._arm.failing(task.until):
+            accepted = await self._arm.begin(
+                "PUT", resource_id, self._api_version, request, delivery, is_busy
+            )
+        resource = await self._arm.finish(accepted, task.until)
+        outputs = _finished(self._type.outputs_of(resource, self._api_version))
+        return outputs | _not_returned(inputs)
+
+    def _is_busy(self, error: HttpResponseError) -> bool:
+        """Whether another operation is running, or AKS does not know a new feature yet."""
+        message = explained(error)
+        is_running = error.status_code == _CONFLICT and _BUSY.search(message) is not None
+        return is_running or self._names_new_feature(message)
 
     async def _existing(self, task: Task, resource_id: str) -> dict[str, Any] | None:
         """Returns the outputs of an existing resource, if any. Waits until a deletion has ended."""
         waits = pauses(*_PAUSES)
         while True:
-            try:
-                look = self._arm.look(resource_id, self._api_version, task.until)
-                resource = await self._cancellation.watch(look)
-            except NotFoundError as error:
-                if not reports_missing(error, resource_id):
-                    raise
-                waited()
+            resource = await self._arm.find(resource_id, self._api_version, task.until)
+            if resource is None:
                 return None
             if state_of(resource).lower() != "deleting":
                 return self._type.outputs_of(resource, self._api_version)
             await self._wait(task, next(waits), f"another {resource_id} is being deleted.")
 
-    async def _require_gone(
-        self, task: Task, resource_id: str, refusal: NotFoundError | None
-    ) -> None:
+    async def _require_gone(self, task: Task, resource_id: str, refusal: str) -> None:
         """Waits until a resource is certainly deleted, also after a deletion answered with 404."""
         waits = pauses(*_PAUSES)
         for reads in itertools.count(1):
-            resource = await find(self._arm, resource_id, self._api_version, task.until)
+            resource = await self._arm.find(resource_id, self._api_version, task.until)
             if resource is None:
-                waited()
                 return
             if state_of(resource).lower() != "deleting" and reads > _READS_AFTER_DELETION:
-                message = f"The deletion of {resource_id} ended, but it still exists"
+                why = refusal or reason_in(resource) or "Azure gave no reason."
                 raise ProviderError(
-                    f"{message}: {refusal}" if refusal else because(message, resource)
+                    f"The deletion of {resource_id} ended, but it still exists: {why}"
                 )
             await self._wait(task, next(waits), f"{resource_id} is being deleted.")
 
@@ -289,38 +236,10 @@ class AksResource(Handler):
     def _api_version(self) -> str:
         return self._arm.configuration.text("apiVersion")
 
-    async def _get(self, resource_id: str, until: float | None) -> dict[str, Any] | None:
+    async def _find(self, resource_id: str, until: float | None) -> dict[str, Any] | None:
         """Returns the outputs of the live resource; None if it does not exist."""
-        resource = await find(self._arm, resource_id, self._api_version, until)
+        resource = await self._arm.find(resource_id, self._api_version, until)
         return self._type.outputs_of(resource, self._api_version) if resource is not None else None
-
-    async def _begin(
-        self,
-        task: Task,
-        method: Method,
-        resource_id: str,
-        request_inputs: Callable[[], Awaitable[Values]] | None = None,
-        delivery: Delivery | None = None,
-        *,
-        is_new: bool = False,
-    ) -> Accepted:
-        async def call() -> Accepted:
-            place = (resource_id, self._api_version)
-            if request_inputs is None:
-                return await self._arm.begin(method, *place)
-            inputs = await request_inputs()
-            body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
-            if is_new and not (delivery and delivery.is_unclear):
-                sent = {**sent, ONLY_NEW: "*"}
-            return await self._arm.begin(method, *place, body, sent, delivery)
-
-        async with self._arm.failing(task.until):
-            return await once_accepted(call, self._cancellation, self._names_new_feature)
-
-    async def _finished(self, task: Task, accepted: Accepted, inputs: Values) -> dict[str, Any]:
-        """Returns the outputs of a resource after the operation has ended."""
-        resource = await self._arm.finish(accepted, task.until)
-        return _finished(self._type.outputs_of(resource, self._api_version)) | _not_returned(inputs)
 
     async def _may_exist(self, resource_id: str) -> bool:
         """Whether a resource exists after an unclear PUT, or that is unknown.
@@ -330,7 +249,7 @@ class AksResource(Handler):
         try:
             await self._arm.look(resource_id, self._api_version, loop_time() + _LOOK_TIMEOUT)
         except NotFoundError as error:
-            return not reports_missing(error, resource_id)
+            return not error.is_gone
         except ProviderError:
             return True
         return True
@@ -387,37 +306,6 @@ def header_mistakes(inputs: Values) -> Iterator[Mistake]:
         yield from headers.header_mistakes(sent, HEADERS)
         for name in (name for name, value in sent.items() if value is None):
             yield Mistake(property_path(HEADERS, name), "has no value: remove it")
-
-
-async def once_accepted(
-    call: Callable[[], Awaitable[Result]],
-    cancellation: Cancellation,
-    names_new_feature: Callable[[str], bool] = lambda _: False,
-) -> Result:
-    """Repeats a call until Azure accepts it, and returns its result. The caller sets the deadline.
-
-    It repeats the call while another operation is running, and while AKS does not know a newly
-    registered feature. A cancellation stops the waiting at once, and a running call after seconds.
-    """
-    waits = pauses(*_PAUSES)
-    while True:
-        try:
-            result = await cancellation.answered(call())
-        except HttpResponseError as error:
-            message = words(error)
-            is_busy = error.status_code == 409 and _BUSY.search(message)
-            if not is_busy and not names_new_feature(message):
-                raise
-            await wait_because_of(explained(error))
-            pause = in_time(pause_of(error.response) or next(waits))
-        else:
-            waited()
-            return result
-        await cancellation.watch(asyncio.sleep(pause))
-
-
-async def _known(inputs: Values) -> Values:
-    return inputs
 
 
 def require_nodes(desired: Values, live: Values) -> None:
@@ -509,8 +397,7 @@ def _why_unfinished(resource_id: str, old: Values, outputs: Values) -> str:
     is_others_operation = state not in _BROKEN and _was_finished(old)
     if state == SUCCEEDED or is_others_operation:
         return ""
-    error = mapping(mapping(outputs.get("status")).get("provisioningError"))
-    message = ": ".join(str(error[part]) for part in ("code", "message") if error.get(part))
+    message = reason_in({"properties": outputs})
     return (
         f"In Azure, {resource_id} is {state}{f', {message}' if message else ''}. "
         "The next `pulumi up` continues with it."

@@ -1,141 +1,112 @@
-"""The resource types AgentPool and ManagedCluster: their properties, and which changes replace.
+"""The resource types AgentPool and ManagedCluster: their paths, and the places of their properties.
 
 The names are azure-native's: all properties are on one level, where ARM has most of them inside
-`properties`. The shapes of properties come from the Azure SDK.
+`properties`.
 """
 
-import typing
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from azure.mgmt.containerservice import models
-from azure.mgmt.containerservice import types as wire
-
 from aks_catalogue.aks_properties import CLUSTER, POOL, Properties
+from aks_catalogue.mistakes import Mistake
 from aks_catalogue.shapes import mapping
 from aks_preview.configuration import PACKAGE
-from provider_kit.arm_types import ArmType, flat
-from provider_kit.shapes import (
-    BOOLEAN,
-    STRING,
-    STRING_MAP,
-    STRINGS,
-    Members,
-    ObjectOf,
-    Shape,
-    shape_of,
-)
+from provider_kit.serving import ProviderError
 
-# Any value that Azure chooses.
-ANY_VALUE: Final = object()
 HEADERS: Final = "customHeaders"
 REPLACE_ON_HEADERS: Final = "replaceOnHeaderChange"
-# Properties of this provider only. Azure does not return them.
-_OURS: Mapping[str, Shape] = MappingProxyType({HEADERS: STRING_MAP, REPLACE_ON_HEADERS: BOOLEAN})
+# Inputs that Azure never returns, so that only the state has them.
+_OURS = (HEADERS, REPLACE_ON_HEADERS)
 # azure-native's name for the property `type`: the output `type` is the ARM resource type.
 _TYPE_OUTPUT = "typePropertiesType"
-# Types that contain themselves. They are only read from Azure.
-_RECURSIVE = frozenset({"ErrorDetail", "ManagedClusterPodIdentityProvisioningErrorBody"})
-# The SDK's type hints name the enumerations without their module.
-_NAMES = {**vars(models), **{name: value for name, value in vars(wire).items() if name[0] != "_"}}
-
-
-def _members_of(hint: Any) -> Members:
-    if getattr(hint, "__module__", None) != wire.__name__ or hint.__name__ in _RECURSIVE:
-        return None
-    return typing.get_type_hints(hint, localns=_NAMES), hint.__required_keys__
-
-
-@cache
-def object_shape(name: str) -> ObjectOf:
-    """Returns the shape of a request type in the SDK, by its name."""
-    shape = shape_of(getattr(wire, name), _members_of)
-    assert isinstance(shape, ObjectOf)  # noqa: S101 (each request type is an object)
-    return shape
+_VERSION_OUTPUT = "azureApiVersion"
+# What ARM returns of each resource, and no program sets.
+_OF_ARM = frozenset({"id", "name", "systemData", "type", _VERSION_OUTPUT})
+_IDENTITIES = "userAssignedIdentities"
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AksType(ArmType):
-    """A resource type of AKS: its path, its properties, and which of them cannot change."""
+class AksType:
+    """A resource type of AKS."""
 
-    not_sent: frozenset[str] = frozenset(_OURS)
-    description: str
-    # The SDK's type of ARM's `properties`.
-    properties: str
-    # The properties outside `properties`, with their shapes.
-    envelope: Mapping[str, Shape]
-    required: frozenset[str]
+    name: str
+    path: str
+    # The properties outside ARM's `properties`.
+    envelope: Collection[str] = ()
     # What AKS does with the properties.
     known: Properties
-    # The properties of this provider only.
-    ours: frozenset[str]
-    # The values that AKS sets by default. They are not inputs of an imported resource.
-    filled_in: Mapping[str, Any]
 
     @property
     def token(self) -> str:
         return f"{PACKAGE}:containerservice:{self.name}"
 
     @cached_property
+    def path_names(self) -> tuple[str, ...]:
+        """The names of the inputs in the resource ID."""
+        return tuple(_PLACEHOLDER.findall(self.path))
+
+    @cached_property
     def replaces(self) -> Mapping[str, str]:
         """The properties that cannot change, by path, with the reason."""
         return {**dict.fromkeys(self.path_names, "names the resource"), **self.known.fixed}
 
-    @cached_property
-    def inputs(self) -> ObjectOf:
-        properties = object_shape(self.properties).fields
-        fields = {
-            **dict.fromkeys(self.path_names, STRING),
-            **{
-                name: shape
-                for name, shape in properties.items()
-                if name not in self.known.by_server
-            },
-            **self.envelope,
-            **{name: _OURS[name] for name in self.ours},
-        }
-        required = self.required.union(self.path_names)
-        return ObjectOf(self.name, MappingProxyType(fields), required)
+    def name_mistakes(self, inputs: Mapping[str, Any]) -> Iterator[Mistake]:
+        """Yields the names that are missing, or with which the path would be another resource's."""
+        for name in self.path_names:
+            value = inputs.get(name)
+            if value is None:
+                yield Mistake(name, "is required")
+            elif isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
+                yield Mistake(name, "must be a name: not empty, not `.` or `..`, and without `/`")
 
-    @cached_property
-    def outputs(self) -> Mapping[str, Shape]:
-        """The outputs that are not inputs."""
-        properties = object_shape(self.properties).fields
-        return {
-            name: properties[name] for name in sorted(properties.keys() & self.known.by_server)
-        } | {
-            "name": STRING,
-            "azureApiVersion": STRING,
-        }
+    def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
+        return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"
 
-    def is_filled_in(self, name: str, value: Any) -> bool:
-        """Whether AKS sets this value by default."""
-        return name in self.filled_in and self.filled_in[name] in (ANY_VALUE, value)
+    def names_in(self, resource_id: str) -> dict[str, str]:
+        """Returns the inputs in a resource ID."""
+        pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
+        match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
+        if match is None:
+            raise ProviderError(
+                f"{resource_id} is not the ID of a {self.name}: use the form "
+                f"/subscriptions/SUBSCRIPTION{self.path}"
+            )
+        return match.groupdict()
+
+    def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the body of the PUT request for the inputs."""
+        omitted = {*_OURS, *self.path_names}
+        sent = {name: value for name, value in inputs.items() if name not in omitted}
+        ids = mapping(sent.get("identity")).get(_IDENTITIES)
+        if isinstance(ids, list):
+            sent["identity"] = {**sent["identity"], _IDENTITIES: {each: {} for each in ids}}
+        outside = {name: value for name, value in sent.items() if name in self.envelope}
+        inside = {name: value for name, value in sent.items() if name not in self.envelope}
+        return outside | {"properties": inside} if inside else outside
 
     def outputs_of(self, answer: Mapping[str, Any], api_version: str) -> dict[str, Any]:
         """Returns the outputs in ARM's response, without those that only the inputs have."""
-        outputs = flat(answer) | self.names_in(answer["id"]) | {"azureApiVersion": api_version}
+        inside = answer.get("properties") or {}
+        outside = {name: value for name, value in answer.items() if name != "properties"}
+        outputs = {**inside, **outside, **self.names_in(answer["id"]), _VERSION_OUTPUT: api_version}
         outputs.pop("systemData", None)
-        if "type" in (answer.get("properties") or {}):
-            outputs[_TYPE_OUTPUT] = answer["properties"]["type"]
-        for owner, name in self.id_lists:
-            members = dict(mapping(outputs.get(owner)))
-            if name in members:
-                ids = members.pop(name)
-                outputs[owner] = members | ({name: list(ids)} if isinstance(ids, Mapping) else {})
+        if "type" in inside:
+            outputs[_TYPE_OUTPUT] = inside["type"]
+        ids = mapping(outputs.get("identity")).get(_IDENTITIES)
+        if isinstance(ids, Mapping):
+            outputs["identity"] = {**outputs["identity"], _IDENTITIES: list(ids)}
         return outputs
 
     def inputs_of(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the inputs that would create a resource with these outputs."""
-        names = {name: _TYPE_OUTPUT if name == "type" else name for name in self.inputs.fields}
-        return {
-            name: outputs[output]
-            for name, output in names.items()
-            if output in outputs and name not in self.not_sent
-        }
+        """Returns the outputs in the form of inputs, without what the server sets."""
+        omitted = {*_OURS, *_OF_ARM, *self.known.by_server, _TYPE_OUTPUT}
+        inputs = {name: value for name, value in outputs.items() if name not in omitted}
+        return inputs | ({"type": outputs[_TYPE_OUTPUT]} if _TYPE_OUTPUT in outputs else {})
 
 
 def is_anothers(aks_type: AksType, state: Mapping[str, Any]) -> bool:
@@ -152,101 +123,15 @@ _CLUSTER_PATH = (
     "/resourceGroups/{resourceGroupName}/providers/Microsoft.ContainerService"
     "/managedClusters/{resourceName}"
 )
-
 AGENT_POOL = AksType(
-    name="AgentPool",
-    description="A node pool of an AKS cluster, created with custom HTTP headers.",
-    path=f"{_CLUSTER_PATH}/agentPools/{{agentPoolName}}",
-    properties="ManagedClusterAgentPoolProfileProperties",
-    envelope=MappingProxyType({}),
-    required=frozenset(),
-    known=POOL,
-    ours=frozenset(_OURS),
-    filled_in=MappingProxyType(
-        {
-            "enableAutoScaling": False,
-            "enableEncryptionAtHost": False,
-            "enableFIPS": False,
-            "enableNodePublicIP": False,
-            "enableUltraSSD": False,
-            "gpuProfile": {"driver": "Install"},
-            "kubeletDiskType": ANY_VALUE,
-            "maxPods": ANY_VALUE,
-            "mode": "User",
-            "networkProfile": {},
-            "orchestratorVersion": ANY_VALUE,
-            "osDiskSizeGB": ANY_VALUE,
-            "osDiskType": ANY_VALUE,
-            "osSKU": ANY_VALUE,
-            "osType": "Linux",
-            "powerState": ANY_VALUE,
-            "scaleDownMode": "Delete",
-            "scaleSetPriority": "Regular",
-            "securityProfile": ANY_VALUE,
-            "type": "VirtualMachineScaleSets",
-            "upgradeSettings": ANY_VALUE,
-            "virtualMachineNodesStatus": ANY_VALUE,
-            "workloadRuntime": "OCIContainer",
-        }
-    ),
+    name="AgentPool", path=f"{_CLUSTER_PATH}/agentPools/{{agentPoolName}}", known=POOL
 )
-
 MANAGED_CLUSTER = AksType(
     name="ManagedCluster",
-    description="An AKS cluster, created with custom HTTP headers.",
     path=_CLUSTER_PATH,
-    properties="ManagedClusterProperties",
-    envelope=MappingProxyType(
-        {
-            "extendedLocation": object_shape("ExtendedLocation"),
-            # As in azure-native, a list of the identities' IDs; ARM has a map.
-            "identity": ObjectOf(
-                "ManagedClusterIdentity",
-                MappingProxyType(
-                    dict(object_shape("ManagedClusterIdentity").fields)
-                    | {"userAssignedIdentities": STRINGS}
-                ),
-            ),
-            "kind": STRING,
-            "location": STRING,
-            "sku": object_shape("ManagedClusterSKU"),
-            "tags": STRING_MAP,
-        }
-    ),
-    id_lists=frozenset({("identity", "userAssignedIdentities")}),
-    required=frozenset({"location"}),
+    envelope=frozenset({"extendedLocation", "identity", "kind", "location", "sku", "tags"}),
     known=CLUSTER,
-    ours=frozenset({HEADERS}),
-    filled_in=MappingProxyType(
-        dict.fromkeys(
-            (
-                "addonProfiles",
-                "agentPoolProfiles",
-                "autoUpgradeProfile",
-                "bootstrapProfile",
-                "enableRBAC",
-                "identityProfile",
-                "kind",
-                "metricsProfile",
-                "networkProfile",
-                "nodeProvisioningProfile",
-                "nodeResourceGroup",
-                "oidcIssuerProfile",
-                "privateLinkResources",
-                "securityProfile",
-                "servicePrincipalProfile",
-                "sku",
-                "storageProfile",
-                "supportPlan",
-                "windowsProfile",
-                "workloadAutoScalerProfile",
-            ),
-            ANY_VALUE,
-        )
-        | {"disableLocalAccounts": False}
-    ),
 )
-
 AKS_TYPES: Mapping[str, AksType] = MappingProxyType(
     {aks_type.token: aks_type for aks_type in (AGENT_POOL, MANAGED_CLUSTER)}
 )

@@ -8,20 +8,15 @@ from typing import Any, Final
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_catalogue.mistakes import Mistake
-from aks_preview.equivalence import settled
-from provider_kit.absence import find, require_gone
-from provider_kit.arm import Arm, NotFoundError
-from provider_kit.arm_types import ArmType
+from provider_kit.arm import Arm, Delivery, Headers
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
 from provider_kit.errors import explained
-from provider_kit.exchange import Delivery
 from provider_kit.provider import Handler, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
-from provider_kit.shapes import BOOLEAN, STRING, ObjectOf, mistakes
 from provider_kit.values import property_map
-from provider_kit.waiting import deadline, loop_time, pauses
+from provider_kit.waiting import loop_time, pauses
 
 NAMESPACE: Final = "providerNamespace"
 FEATURE: Final = "featureName"
@@ -29,23 +24,11 @@ UNREGISTER: Final = "unregisterOnDelete"
 STATE: Final = "state"
 
 FEATURE_TYPE: Final = "aks-preview:features:FeatureRegistration"
-FEATURE_INPUTS: Final = ObjectOf(
-    "FeatureRegistration",
-    MappingProxyType({NAMESPACE: STRING, FEATURE: STRING, UNREGISTER: BOOLEAN}),
-    frozenset({NAMESPACE, FEATURE}),
-)
 FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
     {NAMESPACE: "names the feature", FEATURE: "names the feature"}
 )
-
 _REGISTERED, _REGISTERING = "Registered", "Registering"
-
 _NOT_REGISTERED = frozenset({"NotRegistered", "NotSpecified", "Unregistered", "Unregistering"})
-_ARM_TYPE = ArmType(
-    name="FeatureRegistration",
-    path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
-    envelope=(),
-)
 # For how long AKS may not know a newly registered feature.
 _NEW_SECONDS = 600.0
 _PAUSES = (0.25, 10.0)
@@ -73,23 +56,29 @@ class FeatureRegistration(Handler):
         )
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        yield from mistakes(FEATURE_INPUTS, inputs)
-        yield from _ARM_TYPE.name_mistakes(inputs)
+        for name in FEATURE_REPLACES:
+            value = inputs.get(name)
+            if value is None:
+                yield Mistake(name, "is required")
+            elif isinstance(value, str) and (not value.strip() or "/" in value):
+                yield Mistake(name, "must be a name: not empty, and without `/`")
 
     def require(self, resource_id: str) -> None:
         self._arm.require(resource_id)
 
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
-        return diff(
-            old.inputs, settled(FEATURE_INPUTS, old.inputs, inputs), replaces=FEATURE_REPLACES
-        )
+        same = {
+            name: old.inputs[name]
+            for name in FEATURE_REPLACES
+            if str(old.inputs.get(name)).casefold() == str(inputs.get(name)).casefold()
+        }
+        return diff(old.inputs, {**inputs, **same}, replaces=FEATURE_REPLACES)
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which activates it."""
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
-        subscription, delivery = self._arm.subscription, Delivery()
-        resource_id = _ARM_TYPE.resource_id(subscription, inputs)
-        provider = f"/subscriptions/{subscription}/providers/{namespace}"
+        provider, delivery = self._provider(namespace), Delivery()
+        resource_id = f"{self._features(namespace)}/{feature}"
         try:
             await self._post(task, f"{resource_id}/register", _FEATURES_VERSION, delivery)
             await self._wait(task, resource_id, _FEATURES_VERSION, f"{feature} of {namespace}")
@@ -113,14 +102,13 @@ class FeatureRegistration(Handler):
         return (await self.create(task, inputs))[1]
 
     async def read(self, resource_id: str, old: Recorded) -> Live | None:
-        names = _ARM_TYPE.names_in(resource_id)
         self._arm.require(resource_id)
-        place = _ARM_TYPE.resource_id(self._arm.subscription, names)
-        answer = await find(self._arm, place, _FEATURES_VERSION, loop_time() + _READ)
+        answer = await self._arm.find(resource_id, _FEATURES_VERSION, loop_time() + _READ)
         state = _state(answer) if answer is not None else "NotRegistered"
         if state in _NOT_REGISTERED:
             return None
-        inputs = settled(FEATURE_INPUTS, old.inputs, {**old.inputs, **names})
+        parts = resource_id.split("/")
+        inputs = old.inputs or {NAMESPACE: parts[-3], FEATURE: parts[-1]}
         if state == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
             # The last `create` ended before it registered the resource provider again.
             state = _REGISTERING
@@ -143,27 +131,29 @@ class FeatureRegistration(Handler):
                 f"--namespace {namespace} --name {feature}`.",
             )
             return
-        if feature in self._registered:
-            # A replacement that the engine deletes last.
-            return
         self._arm.require(resource_id)
-        try:
-            await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)
-        except NotFoundError as error:
-            await require_gone(self._arm, resource_id, _FEATURES_VERSION, task.until, error)
+        await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)
+
+    def _provider(self, namespace: str) -> str:
+        return f"/subscriptions/{self._arm.subscription}/providers/{namespace}"
+
+    def _features(self, namespace: str) -> str:
+        return f"{self._provider('Microsoft.Features')}/providers/{namespace}/features"
 
     async def _post(
         self, task: Task, path: str, api_version: str, delivery: Delivery | None = None
     ) -> None:
+        async def request() -> tuple[None, Headers]:
+            return None, {}
+
         async with self._arm.failing(task.until):
-            request = self._arm.send("POST", path, api_version, delivery=delivery)
-            await self._cancellation.answered(request)
+            await self._arm.begin("POST", path, api_version, request, delivery)
 
     async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
         """Waits until a feature or provider is registered. Reports each state."""
         state, waits = "", pauses(*_PAUSES)
         try:
-            async with deadline(task.until):
+            async with asyncio.timeout_at(task.until):
                 while state != _REGISTERED:
                     if state:
                         await self._cancellation.watch(asyncio.sleep(next(waits)))

@@ -16,12 +16,8 @@ from provider_kit.arm import Arm
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration, setting_mistakes
 from provider_kit.engine_log import EngineLog, engine_address
-from provider_kit.exchange import Patience
 from provider_kit.provider import Handler, HandlerProvider
 from provider_kit.values import plain_map, without_nulls
-
-# Retries temporary errors for about ten minutes, and failed connections for half a minute.
-_PATIENCE = Patience(tries=40, connections=6, factor=0.5, longest=15.0)
 
 
 class AksPreview(HandlerProvider):
@@ -36,10 +32,10 @@ class AksPreview(HandlerProvider):
 
     def __init__(self) -> None:
         cancellation, log = Cancellation(), EngineLog(engine_address())
-        self._arm = Arm(cancellation, patience=_PATIENCE)
+        self._arm = Arm(cancellation)
         features = FeatureRegistration(self._arm, cancellation, log)
         handlers: dict[str, Handler] = {
-            token: AksResource(known, self._arm, cancellation, log, features.is_new)
+            token: AksResource(known, self._arm, cancellation, features.is_new)
             for token, known in AKS_TYPES.items()
         }
         self._settled: asyncio.Task[None] | None = None

@@ -1,44 +1,98 @@
-"""Reads, creates and deletes resources of Azure Resource Manager, and waits for operations."""
+"""Azure Resource Manager: its resources, and the operations on them, by Azure's own SDK.
+
+Client, retries, registration of resource providers and poller are those of azure-core and
+azure-mgmt-core. This module adds what they do not tell: what Azure has accepted, refused, or
+perhaps received.
+"""
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
-from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+import aiohttp
+from azure.core.exceptions import AzureError, HttpResponseError
+from azure.core.pipeline.policies import AsyncRetryPolicy, RequestIdPolicy, UserAgentPolicy
+from azure.core.pipeline.transport import AioHttpTransport
+from azure.core.polling import AsyncLROPoller
+from azure.core.rest import HttpRequest
+from azure.mgmt.core import AsyncARMPipelineClient
+from azure.mgmt.core.exceptions import ARMErrorFormat
+from azure.mgmt.core.policies import (
+    AsyncARMAutoResourceProviderRegistrationPolicy,
+    AsyncARMChallengeAuthenticationPolicy,
+)
+from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
-from provider_kit.errors import FailedError, because, explained, official, reasons, said
-from provider_kit.exchange import Answer, Delivery, Exchange, Patience
+from provider_kit.errors import advised, codes, explained, reason_in
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import deadline, last_reason, pauses, wait_because_of
+from provider_kit.waiting import pauses, wait_because_of, waited
 
 Result = TypeVar("Result")
-Method = Literal["PUT", "PATCH", "DELETE"]
+Method = Literal["PUT", "PATCH", "POST", "DELETE"]
+Headers = Mapping[str, str]
+# The body and the headers of a request, made anew for each try.
+Request = Callable[[], Awaitable[tuple[Mapping[str, Any] | None, Headers]]]
 
 # The characters of a path, besides letters and digits.
 _IN_PATHS = "/~()!*'@:$&+,;=-._"
-_OPERATION = "Azure-AsyncOperation"
-_FAILED = frozenset({"failed", "canceled", "cancelled"})
+# The error codes of ARM and AKS for what does not exist. Any other 404 proves nothing: it can be
+# another tenant, an API version that does not exist, or a proxy.
+_GONE = frozenset(
+    {
+        "AgentPoolNotFound",
+        "ManagedClusterNotFound",
+        "NotFound",
+        "ParentResourceNotFound",
+        "ResourceGroupNotFound",
+        "ResourceNotFound",
+    }
+)
+_TEMPORARY = frozenset({408, 429, 500, 502, 503, 504})
+_FAILED = frozenset({"failed", "canceled"})
 _ENDED = _FAILED | {"succeeded"}
-_PAUSES = 1.0, 30.0
+_PAUSES = 0.5, 30.0
+_LONGEST_PAUSE_OF_AZURE = 120.0
+# For how often a request that changes something is repeated: some ten minutes.
+_TRIES = 25
+# For a time, Azure can answer 404 for what it has accepted, and its state lags.
 _LOOKS_AFTER_THE_END = 5
-_LONGEST_PAUSE_OF_AZURE = 60.0
+# AKS does not say how long to wait before the next poll.
+_SECONDS_BETWEEN_POLLS = 10
+_RETRIES_OF_READS: Mapping[str, Any] = MappingProxyType(
+    {
+        "retry_total": 20,
+        "retry_status": 20,
+        "retry_connect": 6,
+        "retry_read": 6,
+        "retry_backoff_factor": 0.5,
+        "retry_backoff_max": 15,
+    }
+)
 
 
 class NotFoundError(ProviderError):
-    """The response has status 404, with any error code."""
+    """The response has status 404."""
 
-    def __init__(self, reason: str, azure_message: str) -> None:
+    def __init__(self, reason: str, *, is_gone: bool) -> None:
         super().__init__(reason)
-        # The code and message, if the response is from Azure.
-        self.azure_message = azure_message
+        # Whether the error code says that the resource, or what it is in, does not exist.
+        self.is_gone = is_gone
+
+
+class Delivery:
+    """What is known about a request that changes something."""
+
+    # Whether Azure may have received it, and no response has refused it.
+    is_unclear = False
+    is_accepted = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +102,15 @@ class Accepted:
     method: Method
     resource_id: str
     api_version: str
-    answer: Answer
+    # The SDK's response, from which its poller goes on.
+    answer: Any
+
+
+class _Transport(AioHttpTransport):  # type: ignore[misc]
+    async def open(self) -> None:
+        await super().open()
+        # Otherwise aiohttp silently sends a PUT again if a reused connection breaks.
+        self.session._retry_connection = False
 
 
 class Arm:
@@ -61,13 +123,12 @@ class Arm:
         self,
         cancellation: Cancellation,
         explain: Callable[[BaseException], str] = explained,
-        patience: Patience = Patience(),  # noqa: B008 (it cannot change)
     ) -> None:
         self.configuration = Configuration(MappingProxyType({}))
         self._cancellation = cancellation
         self._explain = explain
-        self._patience = patience
-        self._exchange: asyncio.Task[Exchange] | None = None
+        self._client: asyncio.Task[Any] | None = None
+        self._credential: Any = None
 
     @property
     def subscription(self) -> str:
@@ -86,39 +147,48 @@ class Arm:
                 "subscriptionId, or ARM_SUBSCRIPTION_ID, to the subscription of the resource."
             )
 
-    async def exchange(self) -> Exchange:
-        """Returns the exchange that all resources share; if it cannot sign in, all of them fail."""
-        if self._exchange is None:
-            self._exchange = asyncio.create_task(self._opened())
-        return await self._cancellation.watch(asyncio.shield(self._exchange))
+    async def client(self) -> Any:
+        """Returns the client that all resources share; if it cannot sign in, all of them fail."""
+        if self._client is None:
+            self._client = asyncio.create_task(self._opened())
+        return await self._cancellation.watch(asyncio.shield(self._client))
 
-    async def _opened(self) -> Exchange:
+    async def _opened(self) -> Any:
         self.configuration.required("subscriptionId")
         cloud = await azure_cloud(self.configuration)
-        credential = azure_credential(cloud, self.configuration)
-        base = cloud.resource_manager
-        return Exchange(base, credential, cloud.scope, self._cancellation, self._patience)
+        self._credential = azure_credential(cloud, self.configuration)
+        policies = [
+            RequestIdPolicy(),
+            UserAgentPolicy("aks-gpu"),
+            AsyncARMAutoResourceProviderRegistrationPolicy(),
+            AsyncRetryPolicy(**_RETRIES_OF_READS),
+            AsyncARMChallengeAuthenticationPolicy(self._credential, cloud.scope),
+        ]
+        return AsyncARMPipelineClient(
+            cloud.resource_manager, policies=policies, transport=_Transport()
+        )
 
     async def close(self) -> None:
-        if self._exchange is not None and self._exchange.done():
-            with suppress(ProviderError):
-                await self._exchange.result().close()
+        """Closes the connections."""
+        if self._client is not None and self._client.done():
+            with suppress(Exception):
+                await self._client.result().close()
+        if self._credential is not None:
+            await self._credential.close()
 
     @asynccontextmanager
     async def failing(self, until: float | None) -> AsyncIterator[None]:
         """Raises ProviderError if a request fails, or exceeds the deadline."""
         try:
-            async with deadline(until):
+            async with asyncio.timeout_at(until):
                 yield
-        except TimeoutError as error:
-            reason = last_reason()
-            last = f"\nLast reason for waiting: {reason}" if reason else ""
-            raise ProviderError(self._explain(error) + last) from error
-        except AzureError as error:
-            reason = self._explain(error)
-            if isinstance(error, HttpResponseError) and error.status_code == 404:
-                raise NotFoundError(reason, official(error.response)) from error
-            raise ProviderError(reason) from error
+        except HttpResponseError as error:
+            if error.status_code != 404:
+                raise ProviderError(self._explain(error)) from error
+            is_gone = not _GONE.isdisjoint(codes(error)[:1])
+            raise NotFoundError(self._explain(error), is_gone=is_gone) from error
+        except (AzureError, TimeoutError) as error:
+            raise ProviderError(self._explain(error)) from error
 
     async def send(
         self,
@@ -126,31 +196,39 @@ class Arm:
         path: str,
         api_version: str,
         body: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] = MappingProxyType({}),
-        delivery: Delivery | None = None,
-    ) -> Answer:
-        """Returns the successful response to one request. Raises Azure's errors."""
-        exchange = await self.exchange()
-        return await exchange.ask(
+        headers: Headers = MappingProxyType({}),
+        **options: Any,
+    ) -> Any:
+        """Returns the SDK's response to a request. Raises Azure's errors."""
+        client = await self.client()
+        request = HttpRequest(
             method,
             quote(path, safe=_IN_PATHS),
-            parameters={"api-version": api_version},
-            body=body,
-            headers=headers,
-            delivery=delivery,
+            params={"api-version": api_version},
+            headers={"Accept": "application/json", **headers},
+            json=body,
         )
+        answer = await client.send_request(request, _return_pipeline_response=True, **options)
+        if answer.http_response.status_code >= 300:
+            raise HttpResponseError(response=answer.http_response, error_format=ARMErrorFormat)
+        return answer
+
+    async def content(self, method: str, path: str, api_version: str) -> dict[str, Any]:
+        """Returns the JSON object in the response to a request without a body."""
+        answer = await self.send(method, path, api_version)
+        content = _content(answer)
+        if not isinstance(content, dict):
+            status = answer.http_response.status_code
+            raise AzureError(f"Azure answered {status} to {method} {path} without a JSON object.")
+        return content
 
     async def look(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any]:
         """Returns a resource as ARM returns it, also in the seconds after a cancellation."""
         async with self.failing(until):
-            request = self.send("GET", resource_id, api_version)
-            return _resource(await self._cancellation.answered(request), resource_id)
-
-    async def watched(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Returns the work's result. Raises CancelledUpdateError at a cancellation."""
-        return await self._cancellation.watch(work)
+            request = self.content("GET", resource_id, api_version)
+            return await self._cancellation.answered(request)
 
     async def get(
         self, resource_id: str, api_version: str, until: float | None = None
@@ -161,21 +239,61 @@ class Arm:
         except NotFoundError:
             return None
 
+    async def find(
+        self, resource_id: str, api_version: str, until: float | None = None
+    ) -> dict[str, Any] | None:
+        """Returns a resource as ARM returns it; None if it certainly does not exist."""
+        try:
+            return await self._cancellation.watch(self.look(resource_id, api_version, until))
+        except NotFoundError as error:
+            if error.is_gone:
+                return None
+            raise ProviderError(
+                f"Whether {resource_id} still exists is unknown, so it stays in the state: {error}"
+            ) from error
+
+    async def watched(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Returns the work's result. Raises CancelledUpdateError at a cancellation."""
+        return await self._cancellation.watch(work)
+
     async def begin(
         self,
         method: Method,
         resource_id: str,
         api_version: str,
-        body: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] = MappingProxyType({}),
+        request: Request,
         delivery: Delivery | None = None,
+        is_busy: Callable[[HttpResponseError], bool] = lambda _: False,
     ) -> Accepted:
         """Returns when ARM has accepted a request. `finish` waits for its operation.
 
-        Raises Azure's errors, so that callers can retry.
+        Repeats the request while `is_busy`, and some times after temporary errors. Raises Azure's
+        errors. A cancellation stops the waiting at once, and a running request after seconds.
         """
-        answer = await self.send(method, resource_id, api_version, body, headers, delivery)
-        return Accepted(method, resource_id, api_version, answer)
+        delivery = delivery or Delivery()
+        waits, tried = pauses(*_PAUSES), 0
+        await self.client()
+        while True:
+            body, headers = await request()
+            self._cancellation.require_none()
+            before, delivery.is_unclear = delivery.is_unclear, True
+            sent = self.send(method, resource_id, api_version, body, headers, retry_total=0)
+            try:
+                answer = await self._cancellation.answered(sent)
+            except AzureError as error:
+                if not _may_have_arrived(error):
+                    delivery.is_unclear = before
+                waits_for_another = isinstance(error, HttpResponseError) and is_busy(error)
+                tried += not waits_for_another
+                if not waits_for_another and (tried > _TRIES or not _is_temporary(error)):
+                    raise
+                await wait_because_of(self._explain(error))
+                pause = _asked_pause(error) or next(waits)
+            else:
+                delivery.is_accepted = True
+                waited()
+                return Accepted(method, resource_id, api_version, answer)
+            await self._cancellation.watch(asyncio.sleep(pause))
 
     async def finish(self, accepted: Accepted, until: float | None = None) -> dict[str, Any]:
         """Waits for the operation, and returns the resource; empty after a DELETE."""
@@ -183,110 +301,116 @@ class Arm:
             return await self._cancellation.watch(self._finished(accepted))
 
     async def _finished(self, accepted: Accepted) -> dict[str, Any]:
-        has_ended = await self._has_ended(accepted)
+        method: Any = AsyncARMPolling(_SECONDS_BETWEEN_POLLS)
+        looks: float = _LOOKS_AFTER_THE_END
+        resource: Any = None
+        try:
+            client = await self.client()
+            resource = await AsyncLROPoller(client, accepted.answer, _content, method).result()
+        except (AzureError, ValueError, AttributeError) as error:
+            if _has_failed(method, error):
+                raise AzureError(await self._why(accepted, method.status(), error)) from error
+            await self._without_operation(error)
+            looks = math.inf
         if accepted.method == "DELETE":
             return {}
-        # Without an operation, wait for the state of the resource. It can lag behind the operation,
-        # or show a later operation of another client.
-        looks = _LOOKS_AFTER_THE_END if has_ended else math.inf
-        # For a time, Azure can answer 404 for what it has accepted.
-        absences = _LOOKS_AFTER_THE_END
-        resource = None if has_ended else _resource_in(accepted)
-        pause = accepted.answer.pause
-        waits = pauses(*_PAUSES)
-        while resource is None or (looks > 0 and state_of(resource).lower() not in _ENDED):
+        return await self._settled(accepted, resource, looks)
+
+    async def _without_operation(self, error: Exception) -> None:
+        """Goes on where the operation is deleted or not readable: the resource tells its end."""
+        await wait_because_of(self._explain(error))
+
+    async def _settled(self, accepted: Accepted, resource: Any, looks: float) -> dict[str, Any]:
+        """Returns a resource whose operation has ended, or is unknown, when its state says so.
+
+        After the end, the state can lag, or be that of a later operation of another client.
+        """
+        absences, waits = _LOOKS_AFTER_THE_END, pauses(*_PAUSES)
+        place = (accepted.resource_id, accepted.api_version)
+        while not isinstance(resource, dict) or "id" not in resource or (
+            looks > 0 and state_of(resource).lower() not in _ENDED
+        ):
             if resource is not None:
-                await asyncio.sleep(_pause(pause, waits))
+                await asyncio.sleep(next(waits))
+            looks -= 1
             try:
-                answer = await self.send("GET", accepted.resource_id, accepted.api_version)
+                resource = await self.content("GET", *place)
             except HttpResponseError as error:
                 if error.status_code != 404 or absences == 0:
                     raise
                 absences -= 1
-                await wait_because_of(self._explain(error))
-                await asyncio.sleep(next(waits))
-                continue
-            resource, pause = _resource(answer, accepted.resource_id), answer.pause
-            looks -= 1
+                resource = {}
         if state_of(resource).lower() in _FAILED:
-            raise FailedError(because(f"It ended as {state_of(resource)}", resource))
+            raise AzureError(_ended_as(state_of(resource), reason_in(resource)))
         return resource
 
-    async def _without_operation(self, error: AzureError) -> None:
-        """Goes on where the operation is deleted or not readable: the resource tells its end."""
-        await wait_because_of(self._explain(error))
-
-    async def _has_ended(self, accepted: Accepted) -> bool:
-        """Waits for the operation of a request; False if no operation reports its end."""
-        answer, exchange, waits = accepted.answer, await self.exchange(), pauses(*_PAUSES)
-        is_known = _OPERATION in answer.headers
-        url = answer.headers.get(_OPERATION) or (
-            answer.headers.get("Location") if answer.status == 202 else None
-        )
-        while url:
-            if not exchange.is_own(url):
-                address = url.partition("?")[0]
-                await wait_because_of(
-                    f"ignoring the operation's address {address}, which is not in this Azure cloud."
-                )
-                return False
-            await asyncio.sleep(_pause(answer.pause, waits))
-            try:
-                answer = await exchange.ask("GET", url)
-            except ClientAuthenticationError:
-                raise
-            except AzureError as error:
-                await self._without_operation(error)
-                return False
-            if not is_known and answer.status != 202:
-                return True
-            operation = answer.content if isinstance(answer.content, dict) else {}
-            status = str(operation.get("status") or "")
-            if is_known and not status and answer.status != 202:
-                return False
-            if status.lower() in _FAILED:
-                raise await self._failure(accepted, status, answer)
-            if is_known and status.lower() in _ENDED:
-                return True
-            url = answer.headers.get(_OPERATION if is_known else "Location") or url
-        return False
-
-    async def _failure(self, accepted: Accepted, status: str, answer: Answer) -> FailedError:
-        """Returns the error of a failed operation, with its reason or the resource's."""
-        content = answer.content
-        if not reasons(content):
+    async def _why(self, accepted: Accepted, status: str, error: Exception) -> str:
+        """Returns the reason of a failed operation, or the one that its resource has."""
+        response = getattr(error, "response", None)
+        reason = reason_in(_json(response))
+        if not reason and accepted.method != "DELETE":
             with suppress(AzureError):
-                resource = await self.send("GET", accepted.resource_id, accepted.api_version)
-                content = resource.content
-        return FailedError(because(f"It ended as {status}", content), answer.response)
-
-
-def _pause(retry_after: float | None, waits: Iterator[float]) -> float:
-    """Returns the seconds before the next poll: Azure's can be much longer than needed."""
-    return min(retry_after, _LONGEST_PAUSE_OF_AZURE) if retry_after else next(waits)
-
-
-def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
-    """Returns the resource in an answer; raises AzureError if it is something else."""
-    content = answer.content
-    if not isinstance(content, dict):
-        instead = said(answer.text) or "nothing"
-        raise AzureError(f"Azure answered {answer.status} with {instead} instead of a resource.")
-    actual_id = str(content.get("id") or "")
-    if actual_id.casefold() != resource_id.casefold():
-        other = f"with {actual_id}" if actual_id else "without an id"
-        raise AzureError(f"Azure answered {answer.status} {other}, asked for {resource_id}.")
-    if not isinstance(content.get("properties", {}), dict | None):
-        raise AzureError(f"Azure answered {answer.status} with invalid properties.")
-    return content
-
-
-def _resource_in(accepted: Accepted) -> dict[str, Any] | None:
-    with suppress(AzureError):
-        return _resource(accepted.answer, accepted.resource_id)
-    return None
+                reason = reason_in(
+                    await self.content("GET", accepted.resource_id, accepted.api_version)
+                )
+        return _ended_as(status, reason)
 
 
 def state_of(resource: Mapping[str, Any]) -> str:
     """Returns the provisioning state of a resource; Succeeded if it has none."""
     return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")
+
+
+def _ended_as(state: str, reason: str) -> str:
+    if not reason:
+        return f"It ended as {state}. Azure gave no reason."
+    return advised(f"It ended as {state}: {reason}")
+
+
+def _content(answer: Any) -> Any:
+    return _json(answer.http_response)
+
+
+def _json(response: Any) -> Any:
+    """Returns the JSON in a response; None if there is none."""
+    try:
+        return response.json()
+    # Each encoding has its own exceptions.
+    except Exception:
+        return None
+
+
+def _has_failed(method: Any, error: Exception) -> bool:
+    """Whether the operation itself has failed, and not a request for its status."""
+    is_answer = isinstance(error, HttpResponseError) and error.status_code in (200, 201, 202)
+    return is_answer and str(method.status()).lower() in _FAILED and _is_of_operation(error)
+
+
+def _is_of_operation(error: Any) -> bool:
+    content = _json(error.response)
+    if not isinstance(content, dict):
+        return False
+    return str(content.get("status") or state_of(content)).lower() in _FAILED
+
+
+def _may_have_arrived(error: AzureError) -> bool:
+    """Whether Azure may have done what a request asks for, although there is an error."""
+    if isinstance(error, HttpResponseError):
+        status = error.status_code
+        return not error.response or status is None or status == 408 or not 300 <= status < 500
+    return not isinstance(error.__cause__ or error.inner_exception, aiohttp.ClientConnectorError)
+
+
+def _is_temporary(error: AzureError) -> bool:
+    if isinstance(error, HttpResponseError):
+        return error.status_code in _TEMPORARY
+    return True
+
+
+def _asked_pause(error: AzureError) -> float:
+    """Returns the seconds that Azure asks to wait before a retry; 0 if it does not."""
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    for name, unit in (("x-ms-retry-after-ms", 1000), ("Retry-After", 1)):
+        if (text := str(headers.get(name, ""))).isdigit():
+            return min(int(text) / unit, _LONGEST_PAUSE_OF_AZURE)
+    return 0.0

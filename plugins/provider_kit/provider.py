@@ -27,7 +27,6 @@ from provider_kit.values import (
     plain_map,
     property_map,
     with_secrets,
-    with_secrets_anywhere,
     with_secrets_of,
 )
 from provider_kit.waiting import begin
@@ -69,19 +68,12 @@ class Handler(ABC):
     def mistakes(self, inputs: Values) -> Iterable[Mistake]:
         """Returns the mistakes in the inputs."""
 
-    def rivals(self, urn: str, inputs: Values) -> Iterable[Mistake]:  # noqa: ARG002
-        """Returns conflicts of valid inputs with another resource of the program."""
-        return ()
-
     def require(self, resource_id: str) -> None:  # noqa: B027
         """Refuses a resource outside this provider's subscription."""
 
     @abstractmethod
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
         """Compares the old and the new inputs."""
-
-    def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:  # noqa: B027
-        """Notes the result of a diff: whether the resource stays the same one in Azure."""
 
     def preview(self, inputs: Values, outputs: Values) -> Values:
         """Returns the known outputs of a resource in a preview."""
@@ -140,17 +132,14 @@ class HandlerProvider(sdk.Provider):
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         handler, inputs = self.handler(request.type), plain_map(request.new_inputs)
-        mistakes = [*handler.mistakes(inputs)] or handler.rivals(request.urn, inputs)
-        return self.checked(request, mistakes)
+        return self.checked(request, handler.mistakes(inputs))
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         handler = self.handler(request.type)
         handler.require(request.resource_id)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.old_state))
-        response = handler.diff(old, self.plain(request.new_inputs))
-        handler.compared(request.urn, request.resource_id, stays=not response.replaces)
-        return response
+        return handler.diff(old, self.plain(request.new_inputs))
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), self.plain(request.properties)
@@ -239,8 +228,7 @@ class HandlerProvider(sdk.Provider):
     def _mark(
         self, values: Mapping[str, PropertyValue], marked: Mapping[str, PropertyValue]
     ) -> dict[str, PropertyValue]:
-        result = with_secrets_of(with_secrets(values, self.hidden), marked)
-        return with_secrets_anywhere(result, marked)
+        return with_secrets_of(with_secrets(values, self.hidden), marked)
 
     def _task(
         self, request: sdk.CreateRequest | sdk.UpdateRequest | sdk.DeleteRequest, timeout: float

@@ -1,12 +1,10 @@
 """Converts property values between the engine's format and plain JSON, and marks secrets."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
-
-from provider_kit.secrecy import SHORTEST
 
 
 class _Unknown:
@@ -108,49 +106,6 @@ def with_secrets_of(
 ) -> dict[str, PropertyValue]:
     """Returns the values, with everything as a secret that is a secret in `others`."""
     return {name: _hidden_as(value, others.get(name)) for name, value in values.items()}
-
-
-def with_secrets_anywhere(
-    values: Mapping[str, PropertyValue], inputs: Mapping[str, PropertyValue]
-) -> dict[str, PropertyValue]:
-    """Returns the values, with each string as a secret that contains a secret input.
-
-    Azure returns some secrets in other properties. A string that is also an input without a secret
-    mark stays visible.
-    """
-    strings = [item for value in inputs.values() for item in _strings(value, is_secret=False)]
-    visible = {text for text, is_secret in strings if not is_secret}
-    secrets = {
-        text.casefold()
-        for text, is_secret in strings
-        if is_secret and len(text) >= SHORTEST and text not in _MARKERS
-    }
-    return {name: _hidden_strings(value, secrets, visible) for name, value in values.items()}
-
-
-def _strings(value: PropertyValue, *, is_secret: bool) -> Iterator[tuple[str, bool]]:
-    """Yields the strings in a value, each with whether it is a secret."""
-    is_secret = is_secret or value.is_secret
-    match value.value:
-        case str() as text:
-            yield text, is_secret
-        case Mapping() as members:
-            for member in members.values():
-                yield from _strings(member, is_secret=is_secret)
-        case list() | tuple() as items:
-            for item in items:
-                yield from _strings(item, is_secret=is_secret)
-
-
-def _hidden_strings(
-    value: PropertyValue, secrets: Collection[str], visible: Collection[str]
-) -> PropertyValue:
-    if value.is_secret:
-        return value
-    if isinstance(text := value.value, str):
-        is_secret = text not in visible and any(secret in text.casefold() for secret in secrets)
-        return value.with_secret(is_secret)
-    return _mapped(value, lambda _, member: _hidden_strings(member, secrets, visible))
 
 
 def laid_over(

@@ -1,9 +1,8 @@
-"""Pauses, deadlines, and the messages to the user about the reason for waiting."""
+"""Pauses, and the messages to the user about the reason for waiting."""
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
 
 Report = Callable[[str], Awaitable[None]]
@@ -44,25 +43,9 @@ def waited() -> None:
         waiting.reason = ""
 
 
-# The deadline of the work, in the event loop's time.
-_DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
-_SECONDS_FOR_A_LAST_TRY = 10.0
-
-
 def loop_time() -> float:
     """Returns the event loop's time."""
     return asyncio.get_running_loop().time()
-
-
-@asynccontextmanager
-async def deadline(until: float | None) -> AsyncIterator[None]:
-    """Raises TimeoutError in its body at a deadline; None keeps the outer deadline."""
-    token = _DEADLINE.set(_DEADLINE.get() if until is None else until)
-    try:
-        async with asyncio.timeout_at(until):
-            yield
-    finally:
-        _DEADLINE.reset(token)
 
 
 def pauses(shortest: float, longest: float) -> Iterator[float]:
@@ -71,17 +54,3 @@ def pauses(shortest: float, longest: float) -> Iterator[float]:
     while True:
         yield pause * random.uniform(0.8, 1.2)  # noqa: S311 (not for cryptography)
         pause = min(pause * 1.5, longest)
-
-
-def in_time(seconds: float) -> float:
-    """Shortens a pause so that there is time for a last try before the deadline."""
-    if (until := _DEADLINE.get()) is None:
-        return seconds
-    left = until - loop_time() - _SECONDS_FOR_A_LAST_TRY
-    return min(seconds, left) if left > 1 else seconds
-
-
-def last_reason() -> str:
-    """Returns why the work on the resource waits; empty if it does not."""
-    waiting = _CURRENT.get()
-    return waiting.reason if waiting is not None else ""
