@@ -203,7 +203,7 @@ class Arm:
         client = await self.client()
         request = HttpRequest(
             method,
-            quote(path, safe=_IN_PATHS),
+            client.format_url(quote(path, safe=_IN_PATHS)),
             params={"api-version": api_version},
             headers={"Accept": "application/json", **headers},
             json=body,
