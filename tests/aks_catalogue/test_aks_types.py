@@ -14,7 +14,7 @@ from azure.mgmt.containerservice import types as wire
 
 from aks_catalogue import aks_types
 from aks_preview.aks_types import object_shape
-from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
+from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Shape
 from reference.aks_preview import kind_of
 from rehearsal.arm.aks import fields
 

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from aks_catalogue.secrecy import CREDENTIALS
-from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from rehearsal.offline_plug_ins.azure_native.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 IDS = [
     "/subscriptions/S1/resourceGroups/Group/providers/Microsoft.Network/virtualNetworks/v",

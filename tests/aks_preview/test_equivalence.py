@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import AKS_TYPES, AksType
 from aks_preview.equivalence import projected
-from provider_kit.shapes import ObjectOf
+from rehearsal.offline_plug_ins.azure_native.shapes import ObjectOf
 from tests.aks_preview.shaped import changed, leaves, random_inputs, respelled
 
 TYPES = st.sampled_from(sorted(AKS_TYPES))

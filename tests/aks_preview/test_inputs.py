@@ -12,7 +12,7 @@ from aks_preview.aks_types import AGENT_POOL, AKS_TYPES, HEADERS, MANAGED_CLUSTE
 from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS
 from provider_kit.configuration import setting_mistakes
-from provider_kit.shapes import mistakes
+from rehearsal.offline_plug_ins.azure_native.shapes import mistakes
 from provider_kit.values import UNKNOWN
 
 POOL = {"resourceGroupName": "g", "resourceName": "c", "agentPoolName": "gpu"}

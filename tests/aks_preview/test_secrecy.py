@@ -10,7 +10,7 @@ from google.protobuf import json_format
 
 from aks_preview.aks_types import AGENT_POOL, AKS_TYPES, MANAGED_CLUSTER
 from aks_preview.configuration import HIDDEN
-from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
+from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Shape
 from tests.aks_preview.odd import clock
 from tests.aks_preview.odd.azure import CLUSTER, POOL, Answer, OddAzure, serving
 from tests.aks_preview.odd.driver import (

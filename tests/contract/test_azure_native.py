@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
+from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
 from rehearsal.offline_plug_ins.azure_native.native_types import TYPES, args_shape
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running

@@ -7,7 +7,7 @@ from aks_catalogue import headers
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
-from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from rehearsal.offline_plug_ins.azure_native.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 from reference.markdown import Row, code, sections, table
 
 _INTRODUCTION = """\

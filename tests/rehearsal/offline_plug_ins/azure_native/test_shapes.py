@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_azure_native import containerservice
 
-from provider_kit.shapes import mistakes
+from rehearsal.offline_plug_ins.azure_native.shapes import mistakes
 from provider_kit.values import UNKNOWN
 from rehearsal.offline_plug_ins.azure_native.native_types import args_shape
 

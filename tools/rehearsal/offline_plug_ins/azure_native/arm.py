@@ -7,9 +7,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from azure.core.exceptions import AzureError, HttpResponseError
+from azure.core.exceptions import HttpResponseError
 
-from provider_kit.arm import Arm, Method
+from provider_kit.arm import Arm, Headers, Method
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.azure_native.native_types import (
     TYPES,
@@ -26,8 +26,17 @@ class AcceptedError(ProviderError):
 class NativeArm(Arm):
     """Fails as azure-native does where the operation of a request cannot be read."""
 
-    async def _without_operation(self, error: AzureError) -> None:
+    async def _without_operation(self, error: Exception) -> None:
         raise error
+
+
+def unchanged(body: Mapping[str, Any] | None) -> Callable[[], Awaitable[Any]]:
+    """Returns a request that is the same for each try."""
+
+    async def request() -> tuple[Mapping[str, Any] | None, Headers]:
+        return body, {}
+
+    return request
 
 
 async def write(
@@ -40,7 +49,7 @@ async def write(
     """Returns the response once the write is complete. It does not wait on conflicts."""
     method, body = request
     async with arm.failing(until):
-        accepted = await arm.begin(method, resource_id, api_version, body)
+        accepted = await arm.begin(method, resource_id, api_version, unchanged(body))
     try:
         return await arm.finish(accepted, until)
     except ProviderError as error:
@@ -85,8 +94,7 @@ def _getter(native_type: NativeType) -> Function:
 async def _credentials(whose: str, arm: Arm, inputs: Mapping[str, Any]) -> dict[str, Any]:
     cluster = TYPES["azure-native:containerservice:ManagedCluster"]
     path = f"{cluster.resource_id(arm.subscription, inputs)}/listCluster{whose}Credential"
-    answer = await arm.send("POST", path, cluster.api_version)
-    return dict(answer.content)
+    return await arm.content("POST", path, cluster.api_version)
 
 
 async def _client_config(arm: Arm, _: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from provider_kit.arm import Method
-from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
+from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Shape
 from provider_kit.values import UNKNOWN
 from rehearsal.offline_plug_ins.azure_native.native_types import API_VERSION, NativeType
 

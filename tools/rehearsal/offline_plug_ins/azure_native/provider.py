@@ -17,12 +17,13 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
-from provider_kit.shapes import NOT_A_PROPERTY, mistakes
+from rehearsal.offline_plug_ins.azure_native.shapes import NOT_A_PROPERTY, mistakes
 from provider_kit.values import UNKNOWN, plain_map, property_map, without_nulls
 from rehearsal.offline_plug_ins.azure_native.arm import (
     AcceptedError,
     NativeArm,
     function_of,
+    unchanged,
     words,
     write,
 )
@@ -204,7 +205,8 @@ class NativeResource(Handler):
     async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
         with contextlib.suppress(NotFoundError):
             async with self._arm.failing(task.until):
-                accepted = await self._arm.begin("DELETE", resource_id, self._type.api_version)
+                version = self._type.api_version
+                accepted = await self._arm.begin("DELETE", resource_id, version, unchanged(None))
             await self._arm.finish(accepted, task.until)
 
     def _id(self, inputs: Values) -> str:
