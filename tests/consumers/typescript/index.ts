@@ -1,5 +1,4 @@
 import { components } from "@aks-gpu/aks-gpu";
-import * as preview from "@aks-gpu/aks-preview";
 
 const group = new components.ResourceGroup("group", {
     resourceGroupName: "consumer",
@@ -19,10 +18,5 @@ const pool = new components.GpuNodePool("train", {
     count: 2,
     zones: ["1", "2"],
 });
-const feature = new preview.features.FeatureRegistration("feature", {
-    providerNamespace: "Microsoft.ContainerService",
-    featureName: "ManagedGPUExperiencePreview",
-});
 
 export const taints = pool.nodeTaints;
-export const state = feature.state;
