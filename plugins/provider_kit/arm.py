@@ -7,11 +7,11 @@ perhaps received.
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from urllib.parse import quote
 
 import aiohttp
@@ -35,7 +35,6 @@ from provider_kit.errors import advised, codes, explained, reason_in
 from provider_kit.serving import ProviderError
 from provider_kit.waiting import pauses, wait_because_of, waited
 
-Result = TypeVar("Result")
 Method = Literal["PUT", "PATCH", "POST", "DELETE"]
 Headers = Mapping[str, str]
 # The body and the headers of a request, made anew for each try.
@@ -230,15 +229,6 @@ class Arm:
             request = self.content("GET", resource_id, api_version)
             return await self._cancellation.answered(request)
 
-    async def get(
-        self, resource_id: str, api_version: str, until: float | None = None
-    ) -> dict[str, Any] | None:
-        """Returns a resource as ARM returns it; None for any 404."""
-        try:
-            return await self._cancellation.watch(self.look(resource_id, api_version, until))
-        except NotFoundError:
-            return None
-
     async def find(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any] | None:
@@ -251,10 +241,6 @@ class Arm:
             raise ProviderError(
                 f"Whether {resource_id} still exists is unknown, so it stays in the state: {error}"
             ) from error
-
-    async def watched(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Returns the work's result. Raises CancelledUpdateError at a cancellation."""
-        return await self._cancellation.watch(work)
 
     async def begin(
         self,
@@ -301,59 +287,37 @@ class Arm:
             return await self._cancellation.watch(self._finished(accepted))
 
     async def _finished(self, accepted: Accepted) -> dict[str, Any]:
-        method: Any = AsyncARMPolling(_SECONDS_BETWEEN_POLLS)
+        client, method = await self.client(), AsyncARMPolling(_SECONDS_BETWEEN_POLLS)
         looks: float = _LOOKS_AFTER_THE_END
         resource: Any = None
         try:
-            client = await self.client()
             resource = await AsyncLROPoller(client, accepted.answer, _content, method).result()
         except (AzureError, ValueError, AttributeError) as error:
-            if _has_failed(method, error):
-                raise AzureError(await self._why(accepted, method.status(), error)) from error
+            _require_success(_json(getattr(error, "response", None)))
             await self._without_operation(error)
             looks = math.inf
         if accepted.method == "DELETE":
             return {}
-        return await self._settled(accepted, resource, looks)
-
-    async def _without_operation(self, error: Exception) -> None:
-        """Goes on where the operation is deleted or not readable: the resource tells its end."""
-        await wait_because_of(self._explain(error))
-
-    async def _settled(self, accepted: Accepted, resource: Any, looks: float) -> dict[str, Any]:
-        """Returns a resource whose operation has ended, or is unknown, when its state says so.
-
-        After the end, the state can lag, or be that of a later operation of another client.
-        """
+        # The state of the resource can lag behind its operation, or be that of a later operation
+        # of another client.
         absences, waits = _LOOKS_AFTER_THE_END, pauses(*_PAUSES)
-        place = (accepted.resource_id, accepted.api_version)
-        while not isinstance(resource, dict) or "id" not in resource or (
-            looks > 0 and state_of(resource).lower() not in _ENDED
-        ):
+        while not resource or (looks > 0 and state_of(resource).lower() not in _ENDED):
             if resource is not None:
                 await asyncio.sleep(next(waits))
             looks -= 1
             try:
-                resource = await self.content("GET", *place)
+                resource = await self.content("GET", accepted.resource_id, accepted.api_version)
             except HttpResponseError as error:
                 if error.status_code != 404 or absences == 0:
                     raise
                 absences -= 1
                 resource = {}
-        if state_of(resource).lower() in _FAILED:
-            raise AzureError(_ended_as(state_of(resource), reason_in(resource)))
-        return resource
+        _require_success(resource)
+        return dict(resource)
 
-    async def _why(self, accepted: Accepted, status: str, error: Exception) -> str:
-        """Returns the reason of a failed operation, or the one that its resource has."""
-        response = getattr(error, "response", None)
-        reason = reason_in(_json(response))
-        if not reason and accepted.method != "DELETE":
-            with suppress(AzureError):
-                reason = reason_in(
-                    await self.content("GET", accepted.resource_id, accepted.api_version)
-                )
-        return _ended_as(status, reason)
+    async def _without_operation(self, error: Exception) -> None:
+        """Goes on where the operation is deleted or not readable: the resource tells its end."""
+        await wait_because_of(self._explain(error))
 
 
 def state_of(resource: Mapping[str, Any]) -> str:
@@ -361,10 +325,14 @@ def state_of(resource: Mapping[str, Any]) -> str:
     return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")
 
 
-def _ended_as(state: str, reason: str) -> str:
-    if not reason:
-        return f"It ended as {state}. Azure gave no reason."
-    return advised(f"It ended as {state}: {reason}")
+def _require_success(content: Any) -> None:
+    """Raises AzureError if an operation, or a resource, says that it has failed."""
+    if isinstance(content, dict):
+        state = str(content.get("status") or state_of(content))
+        if state.lower() in _FAILED:
+            reason = reason_in(content)
+            ended = f"It ended as {state}"
+            raise AzureError(advised(f"{ended}: {reason}" if reason else f"{ended}. Azure gave no reason."))
 
 
 def _content(answer: Any) -> Any:
@@ -378,19 +346,6 @@ def _json(response: Any) -> Any:
     # Each encoding has its own exceptions.
     except Exception:
         return None
-
-
-def _has_failed(method: Any, error: Exception) -> bool:
-    """Whether the operation itself has failed, and not a request for its status."""
-    is_answer = isinstance(error, HttpResponseError) and error.status_code in (200, 201, 202)
-    return is_answer and str(method.status()).lower() in _FAILED and _is_of_operation(error)
-
-
-def _is_of_operation(error: Any) -> bool:
-    content = _json(error.response)
-    if not isinstance(content, dict):
-        return False
-    return str(content.get("status") or state_of(content)).lower() in _FAILED
 
 
 def _may_have_arrived(error: AzureError) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from azure.core.exceptions import HttpResponseError
 
-from provider_kit.arm import Arm, Headers, Method
+from provider_kit.arm import Arm, Headers, Method, NotFoundError
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.azure_native.native_types import (
     TYPES,
@@ -29,6 +29,15 @@ class NativeArm(Arm):
     async def _without_operation(self, error: Exception) -> None:
         raise error
 
+    async def get(
+        self, resource_id: str, api_version: str, until: float | None = None
+    ) -> dict[str, Any] | None:
+        """Returns a resource as ARM returns it; None for any 404."""
+        try:
+            return await self._cancellation.watch(self.look(resource_id, api_version, until))
+        except NotFoundError:
+            return None
+
 
 def unchanged(body: Mapping[str, Any] | None) -> Callable[[], Awaitable[Any]]:
     """Returns a request that is the same for each try."""
@@ -40,7 +49,7 @@ def unchanged(body: Mapping[str, Any] | None) -> Callable[[], Awaitable[Any]]:
 
 
 async def write(
-    arm: Arm,
+    arm: NativeArm,
     request: tuple[Method, dict[str, Any]],
     resource_id: str,
     api_version: str,

@@ -12,7 +12,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from aks_catalogue import networks
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.shapes import at
-from provider_kit.arm import Arm, NotFoundError
+from provider_kit.arm import NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
@@ -159,7 +159,7 @@ def _name(native_type: NativeType, request: sdk.CheckRequest, old: Values) -> Va
 class NativeResource(Handler):
     """The handler of one resource type."""
 
-    def __init__(self, token: str, arm: Arm) -> None:
+    def __init__(self, token: str, arm: NativeArm) -> None:
         self._token = token
         self._arm = arm
 
