@@ -26,8 +26,6 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             "The version of the AKS API to use, such as `2026-08-02-preview`.",
             # The version of the Azure SDK's types.
             default="2026-08-01",
-            pattern=r"\d{4}-\d{2}-\d{2}(-[a-z]+)?",
-            expected="an API version, such as `2026-08-01` or `2026-08-02-preview`",
         ),
         TAKE_OVER: Setting(
             ("AKS_PREVIEW_TAKE_OVER",),
