@@ -26,7 +26,7 @@ INPUTS = {
     "windowsProfile": {"adminPassword": VALUE},
 }
 # How Azure's names tell of secrets; one is a switch.
-TELLING = re.compile("secret|password|credential|token|private_?key|connectionstring", re.I)
+TELLING = re.compile("(?i:secret|password|credential|token|private_?key|connectionstring)")
 NONE = {"allowSecretAccess"}
 
 
@@ -49,10 +49,12 @@ def in_clear(value: Any) -> bool:
 
 
 def test_a_secret_property_is_never_in_clear_text() -> None:
+    kind: dict[str, Any] = {"kind": CLUSTER_TYPE}
+
     async def answers() -> list[Any]:
         azure = OddAzure(CLUSTER)
         async with serving(azure), driving(azure) as provider:
-            urn, kind = f"urn:pulumi:a::b::{CLUSTER_TYPE}::c", {"kind": CLUSTER_TYPE}
+            urn = f"urn:pulumi:a::b::{CLUSTER_TYPE}::c"
             checked = await provider.ask("Check", urn=urn, news=INPUTS)
             preview = await provider.create(INPUTS, preview=True, **kind)
             made = await provider.create(INPUTS, **kind)
