@@ -18,29 +18,17 @@ class Setting:
     is_secret: bool = False
     is_switch: bool = False
     default: str = ""
-    # The pattern of valid values, and its description for messages: "must be ...".
-    pattern: str = ".*"
-    expected: str = ""
 
-
-_SWITCH = "`true` or `false`"
-_ID = "[0-9A-Za-z_-]+"
-_AN_ID = "00000000-0000-0000-0000-000000000000"
-_HOST = r"([0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
         "subscriptionId": Setting(
             ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"),
             "The ID of the subscription.",
-            pattern=_ID,
-            expected=f"the ID of a subscription, such as `{_AN_ID}`",
         ),
         "tenantId": Setting(
             ("ARM_TENANT_ID", "AZURE_TENANT_ID"),
             "The ID of the tenant to sign in to.",
-            pattern=rf"{_ID}(\.{_ID})*",
-            expected=f"the ID of a tenant, such as `{_AN_ID}`, or its domain",
         ),
         "clientId": Setting(
             ("ARM_CLIENT_ID", "AZURE_CLIENT_ID"),
@@ -64,7 +52,6 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             ("ARM_USE_OIDC",),
             "Sign in with a token of another issuer (OIDC).",
             is_switch=True,
-            expected=_SWITCH,
         ),
         "oidcToken": Setting(("ARM_OIDC_TOKEN",), "The OIDC token.", is_secret=True),
         "oidcTokenFilePath": Setting(
@@ -74,8 +61,6 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "oidcRequestUrl": Setting(
             ("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
             "The URL to request the OIDC token from, as on GitHub's runners.",
-            pattern=rf"https://{_HOST}([/?][!-~]*)?",
-            expected="a URL that begins with `https://`: tokens are only sent to https",
         ),
         "oidcRequestToken": Setting(
             ("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
@@ -86,13 +71,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             ("ARM_USE_MSI",),
             "Sign in as the managed identity of the VM; clientId selects one of several.",
             is_switch=True,
-            expected=_SWITCH,
         ),
         "metadataHost": Setting(
             ("ARM_METADATA_HOSTNAME",),
             "The host with the metadata of the Azure cloud. The default is the public cloud.",
-            pattern=_HOST,
-            expected="a host name, such as `management.local.azurestack.external`",
         ),
         "environment": Setting(
             ("ARM_ENVIRONMENT",),

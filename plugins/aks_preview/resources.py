@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import pulumi
 from pulumi import _types as sdk_types
 
-from aks_preview.configuration import DOWNLOAD_URL, PACKAGE, SETTINGS, VERSION, contradictions
+from aks_preview.configuration import DOWNLOAD_URL, PACKAGE, SETTINGS, VERSION
 
 if TYPE_CHECKING:
     from pulumi_azure_native import containerservice
@@ -154,21 +154,13 @@ def _with_azure_native_settings(
     A plug-in gets only its own configuration, so the program passes azure-native's. If there is
     none, or the program sets a provider, the options do not change.
     """
-    options = opts or pulumi.ResourceOptions()
-    if options.provider or (options.parent and options.parent.get_provider(kind)):
-        return opts
-    azure_native, aks_preview = _configured("azure-native"), _configured(PACKAGE)
-    secret = _secrets("azure-native") | _secrets(PACKAGE)
-    if mistakes := list(contradictions(azure_native, aks_preview, secret=secret)):
-        raise pulumi.RunError("\n".join(map(str, mistakes)))
+    options, azure_native = opts or pulumi.ResourceOptions(), _configured("azure-native")
+    has_provider = options.provider or (options.parent and options.parent.get_provider(kind))
     root = pulumi.runtime.get_root_resource()
-    if not azure_native or root is None:
+    if has_provider or not azure_native or root is None:
         return opts
     if root not in _PROVIDERS:
-        settings = {
-            name: pulumi.Output.secret(value) if name in secret else value
-            for name, value in {**azure_native, **aks_preview}.items()
-        }
+        settings = {**_configured(PACKAGE), **azure_native}
         _PROVIDERS[root] = pulumi.ProviderResource(
             PACKAGE, f"{PACKAGE}-as-azure-native", settings, _with_plug_in(None)
         )
@@ -181,15 +173,11 @@ def _with_plug_in(opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions
     return pulumi.ResourceOptions.merge(source, opts)
 
 
-def _configured(package: str) -> dict[str, str]:
-    config = pulumi.Config(package)
-    return {name: value for name in SETTINGS if (value := config.get(name))}
-
-
-def _secrets(package: str) -> set[str]:
-    """Returns the settings that are secrets by definition, or in a package's configuration."""
-    return {
-        name
-        for name, setting in SETTINGS.items()
-        if setting.is_secret or pulumi.runtime.is_config_secret(f"{package}:{name}")
-    }
+def _configured(package: str) -> dict[str, pulumi.Input[str]]:
+    """Returns a package's settings: as secrets, if they are by definition or in the stack."""
+    config, settings = pulumi.Config(package), dict[str, pulumi.Input[str]]()
+    for name, setting in SETTINGS.items():
+        if value := config.get(name):
+            is_secret = setting.is_secret or pulumi.runtime.is_config_secret(f"{package}:{name}")
+            settings[name] = pulumi.Output.secret(value) if is_secret else value
+    return settings

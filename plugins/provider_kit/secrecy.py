@@ -1,13 +1,10 @@
 """Masks the secrets of a request in messages and logs."""
 
-import base64
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
@@ -23,14 +20,14 @@ _NO_SECRETS = ("", "false", "true", rpc.UNKNOWN)
 
 
 class Masking:
-    """Finds secrets in texts: as they are, as escaped in JSON and URLs, and as base64."""
+    """Finds the exact text of secrets, the longest first. Short ones only as whole words."""
 
     def __init__(self, secrets: Collection[str]) -> None:
-        texts = {text.strip() for text in secrets} - {""}
-        long = {form for text in texts if len(text) >= SHORTEST for form in _forms(text)}
-        short = {text for text in texts if len(text) < SHORTEST}
-        patterns = [f"(?i:{_any_of(long)})"] if long else []
-        patterns += [rf"(?<!\w)(?:{_any_of(short)})(?!\w)"] if short else []
+        texts = sorted({text.strip() for text in secrets} - {""}, key=len, reverse=True)
+        patterns = [
+            re.escape(text) if len(text) >= SHORTEST else rf"(?<!\w){re.escape(text)}(?!\w)"
+            for text in texts
+        ]
         self._secrets = re.compile("|".join(patterns)) if patterns else None
 
     def masked(self, text: str) -> str:
@@ -62,10 +59,6 @@ class Secrets:
         is_secret = is_secret or value.is_secret or name in self._names
         match value.value:
             case Mapping() as members:
-                # The keys of a marked object are secret, too. An object with a secret name has
-                # keys of Azure's API.
-                if value.is_secret and name not in self._names:
-                    yield from members
                 for inner, member in members.items():
                     yield from self._texts(inner, member, is_secret=is_secret)
             case list() | tuple() as items:
@@ -73,8 +66,6 @@ class Secrets:
                     yield from self._texts("", item, is_secret=is_secret)
             case str() as text if is_secret and text.strip().lower() not in _NO_SECRETS:
                 yield text
-            case float() as number if is_secret:
-                yield f"{number:.15g}"
 
 
 # Each request of the engine has its own context.
@@ -98,22 +89,3 @@ def legible(text: str) -> str:
     text = masked(text[:LONGEST_READ])
     text = _CONTROL.sub(" ", text.replace("\r\n", "\n")).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-def _forms(text: str) -> set[str]:
-    """Returns a text as it is, and as escaped in JSON and URLs, and as base64."""
-    content = text.encode("utf-8", "replace")
-    return {
-        text,
-        *(json.dumps(text, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)),
-        quote(content),
-        quote(content, safe=""),
-        quote_plus(content),
-        base64.b64encode(content).decode().rstrip("="),
-        base64.urlsafe_b64encode(content).decode().rstrip("="),
-    }
-
-
-def _any_of(texts: Collection[str]) -> str:
-    """Returns the pattern of any of these texts. The longest one has precedence."""
-    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))

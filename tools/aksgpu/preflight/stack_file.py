@@ -7,8 +7,8 @@ from typing import Any
 
 from aks_catalogue.clusters import PLACEHOLDER
 from aks_catalogue.mistakes import Mistake, property_path
-from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
-from aksgpu.outcome import Cause, Finding, StoppedError
+from aks_preview.configuration import PACKAGE, SETTINGS
+from aksgpu.outcome import StoppedError
 from aksgpu.project import stack_files
 from aksgpu.report import findings_of_mistakes
 from aksgpu.stack_names import stack_file, stack_of
@@ -22,8 +22,8 @@ from stack_settings.stack_file import StackFile, as_engine_config
 from stack_settings.stack_file import read as read_file
 from stack_settings.yaml_text import LocatedMistake, Place
 
-# The providers whose config in the stack file can name the subscription.
-_PROVIDERS = ("azure-native", "aks-preview")
+# The providers whose config in the stack file can name the subscription. The last one wins.
+_PROVIDERS = (PACKAGE, "azure-native")
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,10 @@ def _stopped(
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:
-    """The config of both providers. Raises StoppedError if they contradict each other."""
-    native, preview = (
-        {name: text for name in SETTINGS if (text := texts.get(f"{provider}:{name}"))}
+    """The config of both providers, as a program hands it to aks-preview."""
+    return {
+        name: text
         for provider in _PROVIDERS
-    )
-    findings = [
-        Finding(Cause.STACK_FILE_INVALID, str(contradiction), "correct the stack file")
-        for contradiction in contradictions(native, preview, {})
-    ]
-    if findings:
-        raise StoppedError(*findings)
-    return native | preview
+        for name in SETTINGS
+        if (text := texts.get(f"{provider}:{name}"))
+    }

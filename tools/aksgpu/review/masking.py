@@ -4,6 +4,7 @@ The engine masks what it knows to be secret. This masks the values of secret var
 environment of this process, private keys, and the credentials of kubeconfigs.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -42,8 +43,10 @@ def clean(text: str, environment: Mapping[str, str] = os.environ) -> str:
 def _values(environment: Mapping[str, str]) -> Iterator[str]:
     for name, value in environment.items():
         if _SECRET_VARIABLE.search(name):
-            # A program may quote a single line of it. Shorter ones are ordinary words.
-            yield from (part for part in (value, *value.splitlines()) if len(part) >= SHORTEST)
+            # A program may quote a single line of it, or JSON. Shorter ones are ordinary words.
+            for part in (value, *value.splitlines()):
+                if len(part) >= SHORTEST:
+                    yield from (part, json.dumps(part)[1:-1])
 
 
 @lru_cache(maxsize=1)
