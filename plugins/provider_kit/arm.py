@@ -16,7 +16,13 @@ from urllib.parse import quote
 
 import aiohttp
 from azure.core.exceptions import AzureError, HttpResponseError
-from azure.core.pipeline.policies import AsyncRetryPolicy, RequestIdPolicy, UserAgentPolicy
+from azure.core.pipeline import PipelineRequest
+from azure.core.pipeline.policies import (
+    AsyncRetryPolicy,
+    RequestIdPolicy,
+    SansIOHTTPPolicy,
+    UserAgentPolicy,
+)
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.polling import AsyncLROPoller
 from azure.core.rest import HttpRequest
@@ -105,6 +111,23 @@ class Accepted:
     answer: Any
 
 
+class _Sending(SansIOHTTPPolicy[Any, Any]):
+    """Notes that Azure may receive a request, after everything else that can fail.
+
+    After a cancellation, only GET requests are sent.
+    """
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        self._cancellation = cancellation
+
+    def on_request(self, request: PipelineRequest[Any]) -> None:
+        delivery = request.context.options.pop("delivery", None)
+        if request.http_request.method != "GET":
+            self._cancellation.require_none()
+        if delivery is not None:
+            delivery.is_unclear = True
+
+
 class _Transport(AioHttpTransport):  # type: ignore[misc]
     async def open(self) -> None:
         await super().open()
@@ -162,6 +185,7 @@ class Arm:
             AsyncARMAutoResourceProviderRegistrationPolicy(),
             AsyncRetryPolicy(**_RETRIES_OF_READS),
             AsyncARMChallengeAuthenticationPolicy(self._credential, cloud.scope),
+            _Sending(self._cancellation),
         ]
         return AsyncARMPipelineClient(
             cloud.resource_manager, policies=policies, transport=_Transport()
@@ -257,18 +281,15 @@ class Arm:
         errors. A cancellation stops the waiting at once, and a running request after seconds.
         """
         delivery = delivery or Delivery()
-        waits, tried = pauses(*_PAUSES), 0
-        await self.client()
+        waits, tried, once = pauses(*_PAUSES), 0, {"retry_total": 0, "delivery": delivery}
         while True:
             body, headers = await request()
-            self._cancellation.require_none()
-            before, delivery.is_unclear = delivery.is_unclear, True
-            sent = self.send(method, resource_id, api_version, body, headers, retry_total=0)
+            before = delivery.is_unclear
+            sent = self.send(method, resource_id, api_version, body, headers, **once)
             try:
                 answer = await self._cancellation.answered(sent)
             except AzureError as error:
-                if not _may_have_arrived(error):
-                    delivery.is_unclear = before
+                delivery.is_unclear &= before or _may_have_arrived(error)
                 waits_for_another = isinstance(error, HttpResponseError) and is_busy(error)
                 tried += not waits_for_another
                 if not waits_for_another and (tried > _TRIES or not _is_temporary(error)):
@@ -351,8 +372,8 @@ def _json(response: Any) -> Any:
 def _may_have_arrived(error: AzureError) -> bool:
     """Whether Azure may have done what a request asks for, although there is an error."""
     if isinstance(error, HttpResponseError):
-        status = error.status_code
-        return not error.response or status is None or status == 408 or not 300 <= status < 500
+        status = error.status_code or 0
+        return status == 408 or not 300 <= status < 500
     return not isinstance(error.__cause__ or error.inner_exception, aiohttp.ClientConnectorError)
 
 
