@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from azure.core.exceptions import HttpResponseError
@@ -50,6 +51,13 @@ _STREAMING = "artifactStreamingProfile"
 # The properties of the number of nodes.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
+_ALTERNATIVES: Mapping[str, str] = MappingProxyType(
+    {
+        "AgentPool": f"create another pool with them; or set {REPLACE_ON_HEADERS}: true, which "
+        "deletes this pool and creates it again.",
+        "ManagedCluster": "create another cluster with them.",
+    }
+)
 
 
 class AksResource(Handler):

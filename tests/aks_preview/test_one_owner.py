@@ -1,319 +1,176 @@
-"""What is in Azure once belongs to one resource of one program, and to one provider."""
+"""What is in Azure belongs to one resource of one program, and to one provider."""
 
-from collections.abc import Mapping
+import json
 from typing import Any
 
 import grpc
 import pytest
-from aiohttp import web
 
-from provider_kit.exchange import ONLY_NEW
-from tests.aks_preview.odd.azure import (
-    FEATURE,
-    POOL,
-    SUBSCRIPTION,
-    Answer,
-    OddAzure,
-    refusal,
-    serving,
-)
-from tests.aks_preview.odd.clock import run
-from tests.aks_preview.odd.driver import (
-    FEATURE_TYPE,
-    POOL_TYPE,
-    UNKNOWN,
-    Driver,
-    Outcome,
-    driving,
-)
+from tests.aks_preview.odd.azure import FEATURE, POOL, SUBSCRIPTION, Answer, OddAzure, refusal
+from tests.aks_preview.odd.driver import FEATURE_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
+from tests.aks_preview.odd.test_events import BROKEN, DROPPED, PENDING, SLOW, ended
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
-FEATURE_INPUTS = {"providerNamespace": "Microsoft.ContainerService", "featureName": "New"}
-
-
-async def failures(provider: Driver, name: str, inputs: Mapping[str, Any]) -> list[str]:
-    urn = f"urn:pulumi:test::odd::{POOL_TYPE}::{name}"
-    checked = await provider.ask("Check", urn=urn, news=inputs)
-    return [f"{failure.property}: {failure.reason}" for failure in checked.failures]
-
-
-@pytest.mark.parametrize(
-    ("other", "is_rival"),
-    [
-        ({}, True),
-        ({"agentPoolName": "GPU", "resourceGroupName": "Group"}, True),
-        ({"agentPoolName": "gpu2"}, False),
-        ({"resourceName": "cluster2"}, False),
-        ({"agentPoolName": UNKNOWN}, False),
-    ],
-)
-def test_two_resources_with_one_azure_name_are_refused(
-    other: dict[str, str], is_rival: bool
-) -> None:
-    """Both were made, and stood in the state; to take one out deleted the pool of the other."""
-
-    async def check() -> list[str]:
-        async with serving(OddAzure()) as azure, driving(azure) as provider:
-            assert not await failures(provider, "one", POOL_INPUTS)
-            return await failures(provider, "two", POOL_INPUTS | other)
-
-    errors = run(check())
-
-    assert [failure.partition(":")[0] for failure in errors] == ["agentPoolName"] * is_rival
-    assert all("::one. Remove one of the two" in failure for failure in errors)
-
-
-def test_a_resource_that_is_checked_twice_is_accepted() -> None:
-    """A replacement is; and what it named before is free, for another too."""
-
-    async def check() -> list[str]:
-        async with serving(OddAzure()) as azure, driving(azure) as provider:
-            for name in ("gpu", "gpu", "gpu2"):
-                assert not await failures(provider, "one", POOL_INPUTS | {"agentPoolName": name})
-            return await failures(provider, "two", POOL_INPUTS)
-
-    assert not run(check())
-
-
-@pytest.mark.parametrize(
-    ("kind", "path", "inputs"),
-    [(POOL_TYPE, POOL, POOL_INPUTS), (FEATURE_TYPE, FEATURE, FEATURE_INPUTS)],
-)
-def test_a_resource_outside_the_configured_subscription_is_refused(
-    kind: str, path: str, inputs: dict[str, Any]
-) -> None:
-    """A preview said that nothing changes, and then every refresh, update and deletion failed."""
-
-    async def move(subscription: str) -> None:
-        azure = OddAzure()
-        async with serving(azure), driving(azure, subscriptionId=subscription) as provider:
-            await provider.diff(path, inputs, inputs, inputs, kind=kind)
-
-    run(move(SUBSCRIPTION.upper()))
-    with pytest.raises(grpc.aio.AioRpcError, match="is not in the configured subscription"):
-        run(move("00000000-2222-3333-4444-555555555555"))
+SCALED = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
+# How a user may name the pool to take over, and what names another one or none.
+NAMING = (f"{POOL}/", f'"{POOL}"', f"' {POOL} ' ,", f"\n{POOL}\n", f"/another, {POOL.upper()}")
+NOT_NAMING = ("", POOL[:-1], f"{POOL}2", POOL.rpartition("/")[2], f"{POOL}/a,/b{POOL}")
 
 
 class Shared(OddAzure):
-    """Where somebody else makes the pool after the look for it; new ones are only made as such."""
+    """Where somebody else has made the pool after the look for it."""
 
     def __init__(self, *, is_taken: bool) -> None:
         super().__init__()
-        self.bend("look", self._missing())
+        self.bend("look", refusal(404, "NotFound"))
         if is_taken:
             self.put(POOL, {"properties": {"vmSize": "another"}})
 
-    async def answer(self, request: web.Request) -> web.StreamResponse:
-        if request.method == "PUT" and ONLY_NEW in request.headers and self.get(POOL):
-            self.bend("put", refusal(412, "PreconditionFailed"))
-        return await super().answer(request)
-
-
-LOST = Answer(breaks="before")
-BUSY = refusal(409, "OperationNotAllowed", "Another operation is in progress.")
-
 
 @pytest.mark.parametrize(
-    ("is_taken", "answers", "is_ours"),
+    ("is_taken", "answers"),
     [
-        (True, [], False),
-        (True, [BUSY], False),
-        (True, [refusal(429, "Throttled")], False),
+        *((True, answers) for answers in ([], [PENDING], [SLOW])),
         # Nobody else was there: what is there now is of the first try.
-        (False, [LOST], True),
-        (False, [LOST, BUSY], True),
-        (False, [Answer(500)], True),
-        (False, [], True),
+        *((False, answers) for answers in ([], [DROPPED], [DROPPED, PENDING], [BROKEN])),
     ],
 )
 def test_a_pool_that_another_client_creates_at_the_same_time_is_not_taken(
-    is_taken: bool, answers: list[Answer], is_ours: bool
+    is_taken: bool, answers: list[Answer]
 ) -> None:
     """Two programs looked, found nothing, and both had made it."""
     azure = Shared(is_taken=is_taken)
+    azure.bend("put", *answers)
 
-    async def create() -> Outcome:
-        async with serving(azure), driving(azure) as provider:
-            azure.bend("put", *answers)
-            return await provider.create(POOL_INPUTS)
+    made = outcome_of(azure, lambda provider: provider.create(POOL_INPUTS))
 
-    made = run(create())
-
-    assert bool(made.id) is is_ours
-    assert bool(made.error) is not is_ours
-    assert ("exists already" in made.error) is not is_ours
+    assert made.id == ("" if is_taken else POOL)
+    assert ("exists already" in made.error) is bool(made.error) is is_taken
     pool = azure.get(POOL)
     assert pool is not None
-    assert (pool["properties"]["vmSize"] == "another") is not is_ours
+    assert (pool["properties"]["vmSize"] == "another") is is_taken
 
 
-MADE = POOL_INPUTS | {"customHeaders": {}, "provisioningState": "Succeeded"}
+def take_over(azure: OddAzure, words: str) -> Outcome:
+    azure.put(POOL, {"properties": {**SCALED, "count": 9}})
+    inputs = {**POOL_INPUTS, **SCALED, "customHeaders": {"A": "b"}}
+    return outcome_of(azure, lambda provider: provider.create(inputs), takeOver=words)
 
 
-class Program:
-    """A program's resources under one provider, asked for as the engine does."""
+@pytest.mark.parametrize("words", NAMING)
+def test_what_a_killed_update_made_is_taken_over(words: str) -> None:
+    """With a slash at the end, or quotes, nothing was taken over; and its nodes were made one."""
+    azure = OddAzure()
 
-    def __init__(self, provider: Driver) -> None:
-        self._provider = provider
+    outcome = take_over(azure, words)
 
-    async def compare(self, name: str, pool: str, new: str) -> Any:
-        old = {"olds": of(pool, MADE), "old_inputs": of(pool, POOL_INPUTS)}
-        request: dict[str, Any] = {"urn": urn(name), "id": path(pool), **old}
-        return await self._provider.ask("Diff", news=of(new, POOL_INPUTS), **request)
-
-    async def create(self, name: str, pool: str) -> Any:
-        inputs = of(pool, POOL_INPUTS)
-        return await self._provider.ask("Create", urn=urn(name), properties=inputs)
-
-    async def update(self, name: str, pool: str) -> Any:
-        inputs = of(pool, POOL_INPUTS)
-        request: dict[str, Any] = {"olds": of(pool, MADE), "old_inputs": inputs, "news": inputs}
-        return await self._provider.ask("Update", urn=urn(name), id=path(pool), **request)
-
-    async def delete(self, name: str, pool: str) -> Any:
-        about = {"urn": urn(name), "id": path(pool).upper()}
-        return await self._provider.ask("Delete", properties=of(pool, MADE), **about)
+    assert (outcome.id, outcome.error) == (POOL, "")
+    assert outcome.outputs["customHeaders"] == {"A": "b"}
+    (put,) = [made for made in azure.requests if made.phase == "put"]
+    assert json.loads(put.body)["properties"]["count"] == 9
+    assert put.headers["A"] == "b"
 
 
-def urn(name: str) -> str:
-    return f"urn:pulumi:test::odd::{POOL_TYPE}::{name}"
+@pytest.mark.parametrize("words", NOT_NAMING)
+def test_what_take_over_does_not_name_is_refused_with_all_ways_out(words: str) -> None:
+    azure = OddAzure()
+
+    error = take_over(azure, words).error
+
+    assert f"`AKS_PREVIEW_TAKE_OVER={POOL} pulumi up`" in error
+    assert f"`pulumi import {POOL_TYPE} subject {POOL}`" in error
+    assert "`aliases`" in error
+    assert "`deleteBeforeReplace`" in error
+    assert "put" not in azure.phases()
 
 
-def path(pool: str) -> str:
-    return f"{POOL.rpartition('/')[0]}/{pool}"
+def test_a_take_over_that_fails_is_in_the_state() -> None:
+    azure = OddAzure()
+    azure.bend("poll", ended("Failed"))
+
+    outcome = take_over(azure, POOL)
+
+    assert (outcome.id, bool(outcome.reasons)) == (POOL, True)
 
 
-def of(pool: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {**values, "agentPoolName": pool}
+@pytest.mark.parametrize("subscription", [SUBSCRIPTION.upper(), SUBSCRIPTION.replace("1", "0")])
+@pytest.mark.parametrize("kind", [POOL_TYPE, FEATURE_TYPE])
+def test_a_resource_outside_the_configured_subscription_is_refused(
+    subscription: str, kind: str
+) -> None:
+    """It looks like a deleted one: a preview said nothing, and the refresh dropped it."""
+    feature = {"providerNamespace": "Microsoft.ContainerService", "featureName": "New"}
+    path, inputs = (POOL, POOL_INPUTS) if kind == POOL_TYPE else (FEATURE, feature)
+
+    async def move(provider: Driver) -> Outcome:
+        try:
+            await provider.diff(path, inputs, inputs, inputs, kind=kind)
+        except grpc.aio.AioRpcError as error:
+            return Outcome(error=error.details() or "")
+        return await provider.read(path, inputs, inputs, kind=kind)
+
+    azure = OddAzure()
+    error = outcome_of(azure, move, subscriptionId=subscription).error
+
+    is_other = subscription != SUBSCRIPTION.upper()
+    assert ("is not in the configured subscription" in error) is is_other
+
+
+@pytest.mark.parametrize("resource_id", [POOL.partition("/agentPools")[0], "gpu"])
+def test_an_import_by_an_id_of_something_else_is_refused(resource_id: str) -> None:
+    azure = OddAzure()
+
+    outcome = outcome_of(azure, lambda provider: provider.read(resource_id, {}, {}))
+
+    assert "is not the ID of a AgentPool: use the form" in outcome.error
+    assert not azure.phases()
+
+
+MANAGED = {"gpuProfile": {"driver": "Install", "nvidia": {"managementMode": "Managed"}}}
+STREAMING = {"artifactStreamingProfile": {"enabled": True}}
+HEADERS = {"customHeaders": {"A": "b"}}
+
+
+def moved(news: dict[str, Any], **more: Any) -> Any:
+    """The diff of a pool in a state of azure-native, which has no names of its path in it."""
+    profile = {"gpuProfile": {"driver": "Install"}, **more}
+    outputs = {"id": POOL, "name": "gpu", "vmSize": POOL_INPUTS["vmSize"], **profile}
+    answers = list[Any]()
+
+    async def compare(provider: Driver) -> Outcome:
+        try:
+            answers.append(await provider.diff(POOL, outputs, POOL_INPUTS | profile, news))
+        except grpc.aio.AioRpcError as error:
+            return Outcome(error=error.details() or "")
+        return Outcome()
+
+    outcome = outcome_of(OddAzure(), compare)
+    return answers[0] if answers else outcome.error
+
+
+@pytest.mark.parametrize("more", [{}, STREAMING, HEADERS])
+@pytest.mark.parametrize(
+    "replacing", [MANAGED, {"gpuProfile": {"driver": "None"}}, {"vmSize": "other"}]
+)
+def test_a_pool_of_azure_native_moves_to_aks_preview_only_in_a_replacement(
+    more: dict[str, Any], replacing: dict[str, Any]
+) -> None:
+    answer = moved({**POOL_INPUTS, "customHeaders": {}, **more, **replacing})
+    assert answer.replaces
+    # The new pool has the name of the old one.
+    assert answer.deleteBeforeReplace
 
 
 @pytest.mark.parametrize(
-    ("steps", "is_left"),
+    ("more", "words"),
     [
-        # Renamed without an alias, and taken over.
-        (["create b gpu", "delete a gpu"], True),
-        # Two of the state, of which one is taken out of the program.
-        (["compare b gpu gpu", "delete a gpu"], True),
-        (["update b gpu", "delete a gpu"], True),
-        # A destruction; a replacement, before and after the new one is made.
-        (["delete a gpu"], False),
-        (["delete a gpu", "delete b gpu"], False),
-        (["compare a gpu other", "delete a gpu", "create a other"], False),
-        (["compare a gpu gpu", "create a other", "delete a gpu"], False),
-        # Renamed with an alias and replaced: the engine deletes it by its old name.
-        (["compare b gpu other", "delete a gpu"], False),
-        (["compare b gpu gpu", "create b other", "delete a gpu"], False),
-        # A destruction after a refresh, which compares too.
-        (["compare a gpu gpu", "compare b gpu gpu", "delete a gpu", "delete b gpu"], False),
-        # Both are to be something else.
-        (["compare a gpu x", "compare b gpu y", "delete a gpu", "delete b gpu"], False),
-        # Two exchange their names: what the other has taken over stays.
-        (
-            ["compare a gpu x", "compare b x gpu", "create b gpu", "create a x", "delete a gpu"],
-            True,
-        ),
-        (["compare a x gpu", "compare b gpu x", "create a gpu", "delete b gpu"], True),
-        (["compare a gpu x", "compare b x gpu", "delete a gpu", "create b gpu"], False),
+        ({}, "remove customHeaders; or create another pool"),
+        ({**HEADERS, **STREAMING}, "remove customHeaders and artifactStreaming"),
+        (STREAMING, "az aks nodepool update --resource-group group --cluster-name cluster --name"),
     ],
 )
-def test_a_resource_that_another_urn_owns_is_not_deleted(steps: list[str], is_left: bool) -> None:
-    """Renamed and taken over, the running pool was deleted at the end of the same run."""
-    azure = OddAzure()
-    for pool in ("gpu", "other", "x"):
-        azure.put(path(pool), {"properties": {"provisioningState": "Succeeded"}})
-
-    async def live() -> list[str]:
-        ids = ",".join(path(pool) for pool in ("gpu", "other", "x"))
-        async with serving(azure), driving(azure, takeOver=ids) as provider:
-            program = Program(provider)
-            for step in steps:
-                method, *names = step.split()
-                await getattr(program, method)(*names)
-            return provider.log
-
-    warnings = [message for message in run(live()) if "is not deleted" in message]
-
-    assert ("delete" in azure.phases()) is not is_left
-    if is_left:
-        other = {"a": "b", "b": "a"}[steps[-1].split()[1]]
-        assert [message.lower() for message in warnings] == [
-            f"{POOL} is not deleted in Azure, because {urn(other)} uses it now.".lower()
-        ]
-
-
-@pytest.mark.parametrize("is_taken_over", [True, False])
-def test_what_a_urn_created_in_a_run_is_not_deleted_as_its_old_resource(
-    is_taken_over: bool,
-) -> None:
-    """Tainted, a pool was taken over as its error said, and then deleted as the old one."""
-    azure = OddAzure()
-    if is_taken_over:
-        azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
-
-    async def live() -> list[str]:
-        async with serving(azure), driving(azure, takeOver=POOL) as provider:
-            program = Program(provider)
-            await program.create("a", "gpu")
-            await program.delete("a", "gpu")
-            return provider.log
-
-    messages = run(live())
-
-    assert azure.get(POOL) is not None
-    assert any(
-        "is not deleted in Azure, because this update created it" in message for message in messages
-    )
-
-
-def test_what_a_run_registered_is_not_unregistered_with_its_old_resource() -> None:
-    """Replaced by `--replace`, a feature was registered and then unregistered."""
-    azure, inputs = OddAzure(), FEATURE_INPUTS | {"unregisterOnDelete": True}
-
-    async def live() -> None:
-        async with serving(azure), driving(azure) as provider:
-            made = await provider.create(inputs, kind=FEATURE_TYPE)
-            await provider.delete(FEATURE, made.outputs, kind=FEATURE_TYPE)
-
-    run(live())
-
-    assert "unregister" not in azure.phases()
-
-
-def test_a_replacement_that_an_option_asks_for_deletes_first() -> None:
-    """With `replaceOnChanges`, the new pool met the old one of its name: up failed each time."""
-
-    async def differences() -> Any:
-        async with serving(OddAzure()) as azure, driving(azure) as provider:
-            return await Program(provider).compare("a", "gpu", "gpu")
-
-    assert run(differences()).deleteBeforeReplace
-
-
-def test_a_refused_take_over_claims_no_resource() -> None:
-    azure = OddAzure()
-    azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
-    azure.bend("put", refusal(400, "No"))
-
-    async def live() -> None:
-        async with serving(azure), driving(azure, takeOver=POOL) as provider:
-            program = Program(provider)
-            with pytest.raises(grpc.aio.AioRpcError, match="No"):
-                await program.create("b", "gpu")
-            await program.delete("a", "gpu")
-
-    run(live())
-
-    assert azure.get(POOL) is None
-
-
-def test_the_error_for_an_existing_resource_names_the_options_that_help() -> None:
-    azure = OddAzure()
-    azure.put(POOL, {"properties": {}})
-
-    async def create() -> Outcome:
-        async with serving(azure), driving(azure) as provider:
-            return await provider.create(POOL_INPUTS)
-
-    error = run(create()).error
-    assert "`aliases`" in error
-    assert "`deleteBeforeReplace`" in error
+def test_a_pool_of_azure_native_stays_there_in_an_update(more: dict[str, Any], words: str) -> None:
+    inputs = {**POOL_INPUTS, "gpuProfile": {"driver": "Install"}, "customHeaders": {}, **more}
+    # AKS has raised the number of nodes meanwhile: that is no replacement.
+    for error in (moved(inputs), moved(inputs, count=3)):
+        assert words in error

@@ -1,8 +1,8 @@
 """An Azure whose every answer a test can bend; the rehearsal's answers as Azure does.
 
-It has one cluster and its pools, knows features, and does what it is told. For a phase of the
-exchange `bend` gives the answers that stand in the place of its own. It runs in the event loop of
-the test, over TLS.
+It has one cluster and its pools, knows features, minds If-Match and If-None-Match, and does what it
+is told. For a phase of the exchange `bend` gives the answers that stand in the place of its own. It
+runs in the event loop of the test, over TLS.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import aiohttp.connector
 from aiohttp import web
@@ -33,8 +33,8 @@ PROVIDER = f"{PLACE}/providers/Microsoft.ContainerService"
 FEATURE = f"{PLACE}/providers/Microsoft.Features/providers/Microsoft.ContainerService/features/New"
 # The header that names an operation, to be asked for until it ends.
 OPERATION = "Azure-AsyncOperation"
+MADE = "Creating"
 
-_PARENTS = {PLACE: "subscription", GROUP: "group", CLUSTER: "cluster"}
 _OTHERS = {
     ("GET", FEATURE): "feature",
     ("POST", f"{FEATURE}/register"): "register",
@@ -46,10 +46,7 @@ _OTHERS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer as it goes over the wire.
-
-    In its texts {url} stands for this Azure, {other} for the same one by another name of its host.
-    """
+    """An answer as it goes over the wire; in its headers, {url} stands for this Azure."""
 
     status: int = 200
     # Bytes and texts go as they are; anything else as JSON.
@@ -57,8 +54,8 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
     # Whether what was asked for is done, whatever the answer says.
     is_done: bool = True
-    # Where the connection breaks.
-    breaks: Literal["", "before", "within"] = ""
+    # Whether the connection breaks before it.
+    breaks: bool = False
 
 
 def refusal(status: int, code: str, message: str = "No.", **headers: str) -> Answer:
@@ -72,7 +69,6 @@ class Request:
     """A request as it came."""
 
     phase: str
-    host: str
     headers: Mapping[str, str]
     body: bytes
     # By the clock of the event loop.
@@ -83,11 +79,12 @@ class OddAzure:
     """The resources by their paths, and the requests that came. A test is about its subject."""
 
     def __init__(self, subject: str = POOL) -> None:
-        self.url = self.other = ""
+        self.url = ""
         self.requests: list[Request] = []
         self._subject = subject
         self._bent: dict[str, Iterator[Answer]] = {}
         self._resources: dict[str, dict[str, Any]] = {}
+        self._tags = itertools.count()
         self._looks = "look"
         self._feature = "NotRegistered"
         for path in (PLACE, GROUP, *([CLUSTER] if subject == POOL else [])):
@@ -99,7 +96,9 @@ class OddAzure:
 
     def put(self, path: str, body: Mapping[str, Any]) -> None:
         """Has a resource, as if it had been there for long."""
-        self._resources[path.lower()] = {"id": path, "name": path.rpartition("/")[2], **body}
+        made = {"id": path, "name": path.rpartition("/")[2], **body}
+        made["properties"] = {**body.get("properties", {}), "eTag": f"of-change-{next(self._tags)}"}
+        self._resources[path.lower()] = made
 
     def get(self, path: str) -> dict[str, Any] | None:
         return self._resources.get(path.lower())
@@ -125,35 +124,35 @@ class OddAzure:
             return path.rpartition("/")[2].replace("-", " ")
         if path.lower() == self._subject.lower():
             return self._looks if method == "GET" else method.lower()
-        parents = {parent.lower(): phase for parent, phase in _PARENTS.items()}
-        return parents.get(path.lower()) or _OTHERS.get((method, path), f"{method} {path}")
+        return _OTHERS.get((method, path), f"{method} {path}")
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         phase, body = self._phase(request.method, request.path), await request.read()
         time = asyncio.get_running_loop().time()
-        self.requests.append(Request(phase, request.host, dict(request.headers), body, time))
+        self.requests.append(Request(phase, dict(request.headers), body, time))
         answer = next(self._bent.get(phase, iter(())), None)
+        if answer is None and phase == "put" and self._is_against(request.headers):
+            answer = refusal(412, "PreconditionFailed", "Its eTag is another one.")
         own = self._own(phase, body, request.path, is_done=answer is None or answer.is_done)
         return await self._sent(request, answer or own)
 
+    def _is_against(self, headers: Mapping[str, str]) -> bool:
+        """Whether a PUT is for another state of the subject than that which it has."""
+        there = self.get(self._subject)
+        if there is None:
+            return "If-Match" in headers
+        tag = there["properties"]["eTag"]
+        return "If-None-Match" in headers or headers.get("If-Match", tag) != tag
+
     async def _sent(self, request: web.Request, answer: Answer) -> web.StreamResponse:
         body = answer.body if isinstance(answer.body, str | bytes) else json.dumps(answer.body)
-        content = body.encode() if isinstance(body, str) else body
-        content = content.replace(b"{url}", self.url.encode())
-        response = web.StreamResponse(status=answer.status)
-        response.headers["Content-Type"] = "application/json"
-        for name, value in answer.headers.items():
-            response.headers[name] = value.replace("{url}", self.url).replace("{other}", self.other)
         assert request.transport is not None
-        if answer.breaks == "before":
-            request.transport.abort()
-            return response
-        response.content_length = len(content) + (10 if answer.breaks else 0)
-        await response.prepare(request)
-        await response.write(content)
         if answer.breaks:
             request.transport.abort()
-        return response
+        headers = {name: text.replace("{url}", self.url) for name, text in answer.headers.items()}
+        content = body.encode() if isinstance(body, str) else body
+        headers.setdefault("Content-Type", "application/json")
+        return web.Response(status=answer.status, body=content, headers=headers)
 
     def _own(self, phase: str, body: bytes, path: str, *, is_done: bool) -> Answer:
         """Does what is asked for, and says so as Azure would."""
@@ -166,9 +165,12 @@ class OddAzure:
             )
         if phase in _OTHERS.values():
             return self._registration(phase, is_done=is_done)
+        # An operation ends by itself, whether somebody reads it or the resource.
         if phase in ("put", "delete", "poll", "delete poll"):
             return self._operation(phase, body, is_done=is_done)
         resource = self.get(path)
+        if phase == "get" and resource and resource["properties"]["provisioningState"] == MADE:
+            resource["properties"]["provisioningState"] = "Succeeded"
         return Answer(body=resource) if resource is not None else self._missing()
 
     def _operation(self, phase: str, body: bytes, *, is_done: bool) -> Answer:
@@ -176,7 +178,7 @@ class OddAzure:
         if phase == "put" and is_done:
             self._looks = "get"
             made = {**json.loads(body), "id": self._subject}
-            made["properties"] = made.get("properties", {}) | {"provisioningState": "Creating"}
+            made["properties"] = made.get("properties", {}) | {"provisioningState": MADE}
             self.put(self._subject, made)
             return Answer(200 if there else 201, made, {OPERATION: "{url}/operations/poll"})
         if phase == "delete" and is_done:
@@ -198,15 +200,12 @@ class OddAzure:
 
     def _missing(self) -> Answer:
         """The 404 of what is not there, by the outermost thing that is not."""
-        if self.get(PLACE) is None:
-            return refusal(404, "SubscriptionNotFound", "The subscription could not be found.")
         if self.get(GROUP) is None:
             return refusal(404, "ResourceGroupNotFound", "Resource group could not be found.")
         if self.get(CLUSTER) is None:
-            name = "The Resource 'Microsoft.ContainerService/managedClusters/cluster' under ..."
-            return refusal(404, "ResourceNotFound", name)
+            return refusal(404, "ResourceNotFound", "The Resource 'managedClusters/cluster' ...")
         body = {"code": "NotFound", "subcode": "GetAgentPool_NotFound", "message": "Could not find"}
-        return Answer(404, {**body, "details": None})
+        return Answer(404, {**body, "details": None}, is_done=False)
 
 
 @functools.cache
@@ -231,22 +230,18 @@ async def serving(azure: OddAzure) -> AsyncIterator[OddAzure]:
     """Serves on a free port while the test runs."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificates() / "certificate", certificates() / "key")
-    runner = web.AppRunner(_application(azure), access_log=None, keepalive_timeout=60)
+    application = web.Application()
+    application.router.add_route("*", "/{path:.*}", azure.answer)
+    runner = web.AppRunner(application, access_log=None, keepalive_timeout=60)
     await runner.setup()
     try:
         site = web.TCPSite(runner, ADDRESS, 0, ssl_context=context)
         await site.start()
         port = runner.addresses[0][1]
-        azure.url, azure.other = f"https://{ADDRESS}:{port}", f"https://localhost:{port}"
+        azure.url = f"https://{ADDRESS}:{port}"
         yield azure
     finally:
         await runner.cleanup()
-
-
-def _application(azure: OddAzure) -> web.Application:
-    application = web.Application(client_max_size=2**30)
-    application.router.add_route("*", "/{path:.*}", azure.answer)
-    return application
 
 
 def texts(requests: Iterable[Request]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,8 @@ from pulumi.runtime.proto import (
 from aks_preview.configuration import VERSION
 from aks_preview.provider import AksPreview
 from provider_kit.serving import _CHANNEL_OPTIONS, _Servicer
-from tests.aks_preview.odd.azure import SUBSCRIPTION, OddAzure
+from tests.aks_preview.odd.azure import SUBSCRIPTION, OddAzure, serving
+from tests.aks_preview.odd.clock import run
 
 Values = Mapping[str, Any]
 
@@ -185,6 +186,22 @@ async def driving(azure: OddAzure, **configuration: Any) -> AsyncIterator[Driver
         await provider.close()
         await served.stop(None)
         await server.stop(None)
+
+
+Work = Callable[[Driver], Awaitable[Outcome]]
+
+
+def outcome_of(azure: OddAzure, work: Work, **configuration: Any) -> Outcome:
+    """What the engine learns of work with an odd Azure, which is always for a person to read."""
+
+    async def ask() -> Outcome:
+        async with serving(azure), driving(azure, **configuration) as provider:
+            return await work(provider)
+
+    outcome = run(ask())
+    for word in ("Traceback", 'File "', "None (None)", "object at 0x"):
+        assert word not in outcome.error
+    return outcome
 
 
 def configuration_for(azure: OddAzure) -> dict[str, str]:

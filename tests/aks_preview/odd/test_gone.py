@@ -1,6 +1,5 @@
 """Gone means gone: no other 404 drops a resource from the state, or calls it deleted."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,14 +8,13 @@ from tests.aks_preview.odd.azure import (
     CLUSTER,
     GROUP,
     OPERATION,
-    PLACE,
     POOL,
     Answer,
     OddAzure,
     refusal,
 )
-from tests.aks_preview.odd.driver import CLUSTER_TYPE, POOL_TYPE, Driver, Outcome
-from tests.aks_preview.odd.test_accepted import exchanged, some_fast
+from tests.aks_preview.odd.driver import CLUSTER_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
+from tests.aks_preview.odd.test_events import CUT, PENDING, SLOW, ended, pool
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 CLUSTER_INPUTS = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
@@ -24,36 +22,27 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     POOL: (POOL_TYPE, POOL_INPUTS),
     CLUSTER: (CLUSTER_TYPE, CLUSTER_INPUTS),
 }
-OTHER_CODES = [
-    "SubscriptionNotFound",
-    "InvalidResourceType",
-    "InvalidResourceNamespace",
-    "NoRegisteredProviderFound",
-    "MissingSubscriptionRegistration",
-    "InvalidApiVersionParameter",
-    "TenantNotFound",
-    "DeploymentNotFound",
-    "Not Found",
-    "",
+GONE = [
+    "AgentPoolNotFound",
+    "ManagedClusterNotFound",
+    "NotFound",
+    "ParentResourceNotFound",
+    "ResourceGroupNotFound",
+    "ResourceNotFound",
 ]
-OTHERS = [
-    *(
-        Answer(404, {"error": {"code": code, "message": "gpu cluster group"}})
-        for code in OTHER_CODES
-    ),
-    refusal(404, "ResourceNotFound", "The Resource 'Microsoft.Web/sites/x' was not found."),
-    Answer(404, b""),
-    Answer(404, "<html><title>404 Not Found</title></html>", {"Content-Type": "text/html"}),
-    Answer(404, "null"),
-    Answer(404, "[]"),
-    Answer(404, {"message": "Resource not found"}),
-    Answer(404, {"error": "NotFound"}),
-    Answer(404, b"NotFound: gpu"),
-    Answer(410, {"error": {"code": "ResourceNotFound", "message": "gpu"}}),
+# Of another tenant or subscription, of an API that is not there, of a proxy.
+NOT_GONE = [
+    *(refusal(404, code) for code in ("SubscriptionNotFound", "InvalidResourceType", "Not Found")),
+    Answer(404, b"", is_done=False),
+    Answer(404, "<html><title>404 Not Found</title></html>", is_done=False),
+    refusal(410, "ResourceNotFound"),
+    refusal(403, "AuthorizationFailed"),
+    refusal(401, "InvalidAuthenticationTokenTenant"),
+    Answer(200, "<html>A proxy's own page</html>", is_done=False),
 ]
 
 
-def there(subject: str) -> OddAzure:
+def there(subject: str = POOL) -> OddAzure:
     azure = OddAzure(subject)
     azure.put(subject, {"properties": {"provisioningState": "Succeeded", "count": 1}})
     return azure
@@ -61,58 +50,41 @@ def there(subject: str) -> OddAzure:
 
 def read(azure: OddAzure, subject: str = POOL) -> Outcome:
     kind, inputs = KINDS[subject]
-    return exchanged(azure, lambda provider: provider.read(subject, inputs, inputs, kind=kind))
+    return outcome_of(azure, lambda provider: provider.read(subject, inputs, inputs, kind=kind))
 
 
 def delete(azure: OddAzure, subject: str = POOL) -> Outcome:
     kind, inputs = KINDS[subject]
-    return exchanged(azure, lambda odd: odd.delete(subject, inputs, kind=kind, seconds=100))
+    return outcome_of(azure, lambda odd: odd.delete(subject, inputs, kind=kind, seconds=100))
 
 
-@pytest.mark.parametrize("answer", some_fast(OTHERS, 5))
-def test_another_404_is_an_error(answer: Answer) -> None:
+@pytest.mark.parametrize("code", GONE)
+def test_six_codes_say_that_a_resource_is_gone(code: str) -> None:
+    for body in (refusal(404, code), Answer(404, {"code": code, "message": "m"}, is_done=False)):
+        azure = there()
+        azure.bend("look", for_ever=body)
+        assert (read(azure).id, read(azure).error) == ("", "")
+    azure = there()
+    azure.bend("delete", refusal(404, code))
+    azure.bend("look", for_ever=refusal(404, code))
+    assert (delete(azure).id, delete(azure).error) == ("", "")
+
+
+@pytest.mark.parametrize("answer", NOT_GONE)
+def test_another_answer_is_an_error(answer: Answer) -> None:
     """Signed in to another tenant, a refresh dropped running pools, and destroy left them."""
     for phase, ask in (("look", read), ("delete", delete), ("gone", delete)):
-        azure = there(POOL)
-        azure.bend(phase, for_ever=replace(answer, is_done=False))
-        if phase != "look":
-            azure.bend("look", for_ever=answer)
+        azure = there()
+        azure.bend(phase, for_ever=answer)
         outcome = ask(azure)
+        if phase == "delete" and answer.status == 200:
+            assert "still exists" in outcome.error
         assert (outcome.id, bool(outcome.error)) == (POOL, True), phase
 
     azure = OddAzure()
     azure.bend("look", for_ever=answer)
-
-    async def create(provider: Driver) -> Outcome:
-        return await provider.create(POOL_INPUTS, seconds=50)
-
-    assert exchanged(azure, create).error
+    assert outcome_of(azure, lambda provider: provider.create(POOL_INPUTS)).error
     assert "put" not in azure.phases()
-
-
-def test_a_refused_deletion_reports_azures_reason() -> None:
-    """It said that Azure gave no reason."""
-    azure = there(POOL)
-    azure.bend("delete", for_ever=refusal(404, "SubscriptionNotFound", "There is no such one."))
-
-    outcome = delete(azure)
-
-    assert (outcome.id, "gave no reason" in outcome.error) == (POOL, False)
-    assert "SubscriptionNotFound: There is no such one." in outcome.error
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("parent", ["cluster", "group", "subscription"])
-@pytest.mark.parametrize(
-    "answer", [OTHERS[0], Answer(404, b""), Answer(503, b""), Answer(200, "x")]
-)
-def test_an_unreadable_parent_proves_no_deletion(parent: str, answer: Answer) -> None:
-    azure = OddAzure()
-    azure.take_away({"cluster": POOL, "group": CLUSTER, "subscription": GROUP}[parent])
-    azure.bend(parent, for_ever=answer)
-
-    assert read(azure).id == POOL
-    assert delete(azure).id == POOL
 
 
 @pytest.mark.parametrize("subject", [POOL, CLUSTER])
@@ -129,91 +101,55 @@ def test_a_deleted_resource_leaves_the_state(subject: str, gone: str) -> None:
     assert (delete(azure, subject).id, azure.get(subject)) == ("", None)
 
 
-def test_a_missing_subscription_proves_no_deletion() -> None:
-    azure = there(POOL)
-    azure.take_away(PLACE)
+POLLED = Answer(202, b"", {OPERATION: "{url}/operations/delete-poll"}, is_done=False)
+DRAIN = {"code": "PodDrainFailure", "message": "A disruption budget forbids it."}
+DELETIONS: dict[str, tuple[dict[str, list[Answer]], str]] = {
+    "202 without an operation": ({"delete": [Answer(202)]}, ""),
+    "another operation": ({"delete": [PENDING, PENDING]}, ""),
+    "429": ({"delete": [SLOW]}, ""),
+    "the network is cut": ({"delete": [CUT]}, ""),
+    "a lost operation": ({"delete poll": [refusal(404, "NotFound")]}, ""),
+    "it lags": ({"gone": [pool("Succeeded")] * 3 + [pool("Deleting")] * 9}, ""),
+    "a lock": (
+        {"delete": [refusal(409, "ScopeLocked", "The scope is locked.")]},
+        "ScopeLocked: The scope is locked.",
+    ),
+    "a disruption budget": (
+        {"delete": [POLLED], "delete poll": [ended("Failed", **DRAIN)]},
+        "PodDrainFailure: A disruption budget forbids it.",
+    ),
+    "it is canceled": ({"delete": [POLLED], "delete poll": [ended("Canceled")]}, "Canceled"),
+    "it ends, and the pool is there": ({"delete": [POLLED]}, "but it still exists"),
+    "another subscription": (
+        {"delete": [refusal(404, "SubscriptionNotFound", "There is none.")]},
+        "SubscriptionNotFound: There is none.",
+    ),
+}
 
-    assert "SubscriptionNotFound" in read(azure).error
-    assert delete(azure).id == POOL
 
+@pytest.mark.parametrize(("bent", "error"), DELETIONS.values(), ids=DELETIONS)
+def test_an_event_at_a_deletion_ends_as_it_should(
+    bent: dict[str, list[Answer]], error: str
+) -> None:
+    azure = there()
+    for phase, answers in bent.items():
+        azure.bend(phase, *answers)
 
-@pytest.mark.parametrize("status", some_fast([202, 204, 200, 205, 299], 2))
-def test_a_deletion_ends_when_the_resource_is_gone(status: int) -> None:
-    """Without headers it was told as done at once; 200 was a failure."""
-    azure = there(POOL)
-    azure.bend("delete", Answer(status))
-    assert (delete(azure).id, azure.get(POOL)) == ("", None)
-
-    azure = there(POOL)
-    azure.bend("delete", Answer(status, is_done=False))
     outcome = delete(azure)
-    assert (outcome.id, "still exists" in outcome.error) == (POOL, True)
 
-
-@pytest.mark.parametrize("status", ["Failed", "Canceled"])
-def test_a_failed_deletion_reports_azures_reason(status: str) -> None:
-    azure = there(POOL)
-    why = {"code": "PodDrainFailure", "message": "A budget forbids it."}
-    azure.bend(
-        "delete", Answer(202, b"", {OPERATION: "{url}/operations/delete-poll"}, is_done=False)
-    )
-    azure.bend("delete poll", Answer(200, {"status": status, "error": why}))
-
-    outcome = delete(azure)
-
-    assert outcome.id == POOL
-    assert "PodDrainFailure: A budget forbids it." in outcome.error
+    assert (outcome.id, azure.get(POOL) is not None) == (POOL if error else "", bool(error))
+    assert error in outcome.error
+    assert bool(outcome.error) is bool(error)
 
 
 def test_a_new_pool_waits_until_the_old_pool_of_its_name_is_deleted() -> None:
     """It said that it exists already, and how to import it."""
     azure = OddAzure()
-    deleting = {"id": POOL, "properties": {"provisioningState": "Deleting"}}
-    azure.bend("look", *[Answer(200, deleting)] * 3)
+    azure.bend("look", *[pool("Deleting")] * 3)
 
     async def create(provider: Driver) -> Outcome:
         outcome = await provider.create(POOL_INPUTS)
         assert any("is being deleted" in message for message in provider.log)
         return outcome
 
-    assert (exchanged(azure, create).id, azure.phases().count("look")) == (POOL, 4)
-
-
-_NESTED = "Microsoft.ContainerService/managedClusters/cluster/agentPools/gpu"
-_ABOVE = _NESTED.rpartition("/agentPools/")[0]
-OF_THE_POOL = [
-    ("AgentPoolNotFound", "Could not find agent pool gpu of cluster."),
-    ("NotFound", "Could not find it."),
-    ("ResourceNotFound", f"The Resource '{_NESTED}' under resource group 'group' was not found."),
-    ("ResourceNotFound", f"The resource {POOL} was not found."),
-]
-OF_A_PARENT = [
-    ("ResourceGroupNotFound", "Resource group 'group' could not be found."),
-    ("ManagedClusterNotFound", "Could not find the cluster of gpu."),
-    ("ResourceNotFound", f"The Resource '{_ABOVE}' under resource group 'group' was not found."),
-    ("ResourceNotFound", f"The Resource '{CLUSTER}' was not found."),
-    ("ParentResourceNotFound", f"The parent resource '{CLUSTER}' of agentPools/gpu is not there."),
-]
-
-
-@pytest.mark.parametrize("gone", ["", CLUSTER, GROUP])
-@pytest.mark.parametrize(("code", "message"), [*OF_THE_POOL, *OF_A_PARENT])
-def test_an_existing_parent_is_not_deleted(code: str, message: str, gone: str) -> None:
-    """A refresh dropped a pool for want of its cluster, though the cluster answered."""
-    is_gone = bool(gone) or (code, message) in OF_THE_POOL
-    for phase, ask in (("look", read), ("gone", delete)):
-        azure = there(POOL)
-        if gone:
-            azure.take_away(gone)
-        azure.bend(phase, for_ever=refusal(404, code, message))
-        outcome = ask(azure)
-        assert (outcome.id, bool(outcome.error)) == (("", False) if is_gone else (POOL, True))
-
-
-def test_a_404_of_a_proxy_proves_no_deletion() -> None:
-    """The word of AKS for what it does not have is no word of ARM for a group."""
-    azure = there(POOL)
-    for phase in ("look", "cluster", "group"):
-        azure.bend(phase, for_ever=refusal(404, "NotFound", "gpu in cluster in group: nothing."))
-
-    assert read(azure).id == POOL
+    assert (outcome_of(azure, create).id, azure.phases().count("look")) == (POOL, 4)
