@@ -163,7 +163,7 @@ def _reports_errors(method: _Method) -> _Method:
     @wraps(method)
     async def call(self: ProviderServicer, request: Any, context: Any) -> Any:
         secrets = Secrets(request, getattr(self._provider, "hidden", ()))
-        if method.__name__ == "Configure":
+        if isinstance(request, provider_pb2.ConfigureRequest):
             _configuration_secrets[self._provider] = secrets
         hide(secrets, _configuration_secrets.get(self._provider, secrets))
         try:

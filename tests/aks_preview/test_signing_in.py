@@ -89,7 +89,8 @@ def test_each_way_to_sign_in_works(given: dict[str, str], shown: str, folder: Pa
     assert all(shown in body for body in sent)
 
 
-NO = {"error": "invalid_client", "error_description": "AADSTS7000215: No.", "sent": SECRET}
+# Entra ID does not repeat a secret; who stands in its place may.
+NO = {"error": "invalid_client", "error_description": f"AADSTS7000215: {SECRET} is none."}
 PAGE = Answer(200, "<html>A proxy's own page</html>")
 NOT_THIS = refusal(403, "Forbidden", f"Not with {BEARER}.")
 
@@ -99,7 +100,7 @@ NOT_THIS = refusal(403, "Forbidden", f"Not with {BEARER}.")
     [
         ({}, "metadata", PAGE, "The metadata of the Azure cloud at"),
         (OF_GITHUB, "GET /runner", NOT_THIS, "Not with [secret]."),
-        ({}, "token", Answer(401, NO), "Cannot sign in to Azure: Microsoft Entra"),
+        ({}, "token", Answer(401, NO), "AADSTS7000215: [secret] is none."),
         (PFX | {"clientCertificatePassword": "x"}, "", PAGE, "Cannot sign in to Azure: Failed"),
         (PFX | {"clientCertificatePath": "/nowhere"}, "", PAGE, "Cannot sign in to Azure: [Errno"),
     ],
