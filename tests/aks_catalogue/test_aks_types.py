@@ -13,16 +13,44 @@ from azure.mgmt.containerservice import ContainerServiceClient, models
 from azure.mgmt.containerservice import types as wire
 
 from aks_catalogue import aks_types
-from aks_preview.aks_types import object_shape
-from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Shape
-from reference.aks_preview import kind_of
 from rehearsal.arm.aks import fields
+from rehearsal.offline_plug_ins.azure_native.shapes import (
+    ListOf,
+    MapOf,
+    Members,
+    ObjectOf,
+    Scalar,
+    Shape,
+    shape_of,
+)
 
 HEADER = ("type", "field", "kind", "choices")
 # The SDK's types know the enumerations under their bare names only.
 NAMES = {**vars(models), **{name: it for name, it in vars(wire).items() if name[0] != "_"}}
 # The bodies of requests, with whatever stands in them.
 BODIES = ("ManagedCluster", "AgentPool", "TagsObject")
+
+# The types of errors, which have themselves inside.
+RECURSIVE = ("ErrorDetail", "ManagedClusterPodIdentityProvisioningErrorBody")
+
+
+def members_of(hint: Any) -> Members:
+    if getattr(hint, "__module__", None) != wire.__name__ or hint.__name__ in RECURSIVE:
+        return None
+    return typing.get_type_hints(hint, localns=NAMES), frozenset()
+
+
+def kind_of(shape: Shape) -> str:
+    match shape:
+        case Scalar(kind=kind):
+            return kind
+        case ListOf(item):
+            return f"list of {kind_of(item)}"
+        case MapOf(value):
+            return f"map of {kind_of(value)}"
+        case ObjectOf(name=name):
+            return name
+    return "anything"
 
 
 def objects_in(shape: Shape) -> Iterator[ObjectOf]:
@@ -48,9 +76,8 @@ def choices_of(hint: Any) -> str:
 
 def rows() -> list[tuple[str, str, str, str]]:
     """What the SDK says."""
-    paths = {
-        inner.name: inner.fields for body in BODIES for inner in objects_in(object_shape(body))
-    }
+    shapes = [shape_of(getattr(wire, body), members_of) for body in BODIES]
+    paths = {inner.name: inner.fields for shape in shapes for inner in objects_in(shape)}
     hints = {name: typing.get_type_hints(getattr(wire, name), localns=NAMES) for name in paths}
     return [
         (name, field, kind_of(shape), choices_of(hints[name].get(field)))

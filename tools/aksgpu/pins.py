@@ -19,7 +19,6 @@ NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "aiohttp",
             "azure-core",
             "azure-identity",
-            "azure-mgmt-containerservice",
             "azure-mgmt-core",
             "pulumi",
         ),
