@@ -3,11 +3,17 @@
 import json
 from typing import Any
 
-import grpc
 import pytest
 
 from tests.aks_preview.odd.azure import FEATURE, POOL, SUBSCRIPTION, Answer, OddAzure, refusal
-from tests.aks_preview.odd.driver import FEATURE_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
+from tests.aks_preview.odd.driver import (
+    FEATURE_TYPE,
+    POOL_TYPE,
+    Driver,
+    Outcome,
+    RefusedError,
+    outcome_of,
+)
 from tests.aks_preview.odd.test_events import BROKEN, DROPPED, PENDING, SLOW, ended
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
@@ -105,8 +111,8 @@ def test_a_resource_outside_the_configured_subscription_is_refused(
     async def move(provider: Driver) -> Outcome:
         try:
             await provider.diff(path, inputs, inputs, inputs, kind=kind)
-        except grpc.aio.AioRpcError as error:
-            return Outcome(error=error.details() or "")
+        except RefusedError as error:
+            return Outcome(error=str(error))
         return await provider.read(path, inputs, inputs, kind=kind)
 
     azure = OddAzure()
@@ -140,8 +146,8 @@ def moved(news: dict[str, Any], **more: Any) -> Any:
     async def compare(provider: Driver) -> Outcome:
         try:
             answers.append(await provider.diff(POOL, outputs, POOL_INPUTS | profile, news))
-        except grpc.aio.AioRpcError as error:
-            return Outcome(error=error.details() or "")
+        except RefusedError as error:
+            return Outcome(error=str(error))
         return Outcome()
 
     outcome = outcome_of(OddAzure(), compare)

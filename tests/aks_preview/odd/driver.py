@@ -1,25 +1,20 @@
-"""The provider, asked as the engine asks it: over gRPC, with an engine that keeps its messages."""
+"""The provider, asked as the engine asks it, by the plug-in protocol; its messages are kept."""
 
+import asyncio
 import json
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
 
-import grpc
-from google.protobuf import empty_pb2, json_format, struct_pb2
-from pulumi.runtime.proto import (
-    engine_pb2_grpc,
-    provider_pb2,
-    provider_pb2_grpc,
-    status_pb2,
-)
+from google.protobuf import json_format, struct_pb2
+from pulumi.runtime.proto import provider_pb2, status_pb2
 
-from aks_preview.configuration import VERSION
 from aks_preview.provider import AksPreview
-from provider_kit.serving import _CHANNEL_OPTIONS, _Servicer
+from provider_kit.engine_log import EngineLog
+from provider_kit.secrecy import masked
+from provider_kit.serving import _Servicer
 from tests.aks_preview.odd.azure import SUBSCRIPTION, OddAzure, serving
 from tests.aks_preview.odd.clock import run
 
@@ -67,71 +62,87 @@ class Outcome:
     raw: Any = None
 
 
-class _Engine(engine_pb2_grpc.EngineServicer):
-    def __init__(self) -> None:
-        self.log: list[str] = []
+class RefusedError(Exception):
+    """What the provider answers in place of a response."""
 
-    async def Log(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
-        self.log.append(request.message)
-        return empty_pb2.Empty()
+    def __init__(self, words: str, details: bytes = b"") -> None:
+        super().__init__(words)
+        self.details = details
+
+
+class _Context:
+    """A call of gRPC without a connection."""
+
+    async def abort(self, _: Any, words: str, metadata: Any = ()) -> None:
+        raise RefusedError(words, dict(metadata).get("grpc-status-details-bin", b""))
+
+
+class _Log(EngineLog):
+    """Keeps what the engine would show."""
+
+    def __init__(self, _: Any = None) -> None:
+        super().__init__(None)
+        self.lines: list[str] = []
+
+    async def _log(self, _: Any, __: str, message: str, **___: Any) -> None:
+        self.lines.append(masked(message))
 
 
 class Driver:
     """One provider that runs."""
 
-    def __init__(self, provider: AksPreview, stub: Any, log: list[str]) -> None:
-        self.provider = provider
-        self.log = log
-        self._stub = stub
+    def __init__(self) -> None:
+        log = _Log()
+        with mock.patch("aks_preview.provider.EngineLog", lambda _: log):
+            self.provider = AksPreview()
+        self.log = log.lines
+        self._servicer = _Servicer([], "", self.provider, "")
 
     async def ask(self, method: str, **fields: Any) -> Any:
         """The provider's answer to a request of the protocol; mappings are property values."""
-        kind = {"CheckConfig": "Check", "DiffConfig": "Diff"}.get(method, method)
-        request = getattr(provider_pb2, f"{kind}Request")(
-            **{name: _struct(value) if isinstance(value, Mapping) else value
-               for name, value in fields.items()}
+        message = getattr(provider_pb2, f"{method}Request")(
+            **{name: json_format.Parse(json.dumps(value), struct_pb2.Struct())
+               if isinstance(value, Mapping) else value for name, value in fields.items()}
         )  # fmt: skip
-        return await getattr(self._stub, method)(request)
+        # Each request has a context of its own, as a server's do.
+        return await asyncio.create_task(getattr(self._servicer, method)(message, _Context()))
 
-    async def create(
-        self, inputs: Values, *, kind: str = POOL_TYPE, seconds: float = 0, preview: bool = False
-    ) -> Outcome:
-        urn, about = _about(kind), {"timeout": seconds, "preview": preview}
-        return await self._outcome("Create", "", urn=urn, properties=inputs, **about)
+    async def create(self, inputs: Values, *, kind: str = POOL_TYPE, **about: Any) -> Outcome:
+        return await self._outcome("Create", "", kind, properties=inputs, **about)
 
     async def update(
-        self, resource_id: str, olds: Values, old_inputs: Values, news: Values, *,
-        kind: str = POOL_TYPE, seconds: float = 0, preview: bool = False,
+        self, known: str, olds: Values, old_inputs: Values, news: Values, *,
+        kind: str = POOL_TYPE, **about: Any,
     ) -> Outcome:  # fmt: skip
         values = {"olds": olds, "old_inputs": old_inputs, "news": news}
-        about = {"urn": _about(kind), "timeout": seconds, "preview": preview}
-        return await self._outcome("Update", resource_id, id=resource_id, **values, **about)
+        return await self._outcome("Update", known, kind, id=known, **values, **about)
 
     async def read(
-        self, resource_id: str, properties: Values, inputs: Values, *, kind: str = POOL_TYPE
+        self, known: str, properties: Values, inputs: Values, *, kind: str = POOL_TYPE
     ) -> Outcome:
         values = {"properties": properties, "inputs": inputs}
-        return await self._outcome("Read", resource_id, urn=_about(kind), id=resource_id, **values)
+        return await self._outcome("Read", known, kind, id=known, **values)
 
     async def delete(
-        self, resource_id: str, properties: Values, *, kind: str = POOL_TYPE, seconds: float = 0
+        self, known: str, properties: Values, *, kind: str = POOL_TYPE, **about: Any
     ) -> Outcome:
         """An outcome without an id is of a resource that the state loses."""
-        about = {"urn": _about(kind), "id": resource_id, "timeout": seconds}
-        return await self._outcome("Delete", resource_id, properties=properties, **about)
+        return await self._outcome("Delete", known, kind, id=known, properties=properties, **about)
 
     async def diff(
-        self, resource_id: str, olds: Values, old_inputs: Values, news: Values, *,
-        kind: str = POOL_TYPE,
-    ) -> Any:  # fmt: skip
+        self, known: str, olds: Values, old_inputs: Values, news: Values, *, kind: str = POOL_TYPE
+    ) -> Any:
         values = {"olds": olds, "old_inputs": old_inputs, "news": news}
-        return await self.ask("Diff", urn=_about(kind), id=resource_id, **values)
+        return await self.ask("Diff", urn=_about(kind), id=known, **values)
 
-    async def _outcome(self, method: str, known: str, **fields: Any) -> Outcome:
+    async def _outcome(
+        self, method: str, known: str, kind: str, *, seconds: float = 0, **fields: Any
+    ) -> Outcome:
         """What becomes of a resource that the engine has under a known id, or not yet."""
+        about = {} if method == "Read" else {"timeout": seconds}
         try:
-            answer = await self.ask(method, **fields)
-        except grpc.aio.AioRpcError as error:
+            answer = await self.ask(method, urn=_about(kind), **about, **fields)
+        except RefusedError as error:
             return _failed(error, known)
         raw = json_format.MessageToDict(answer)
         made = known if method == "Update" else raw.get("id", "")
@@ -139,21 +150,14 @@ class Driver:
         return Outcome(made, outputs, inputs, raw=raw)
 
 
-def _failed(error: grpc.aio.AioRpcError, known: str) -> Outcome:
-    words = error.details() or ""
-    metadata = dict(error.trailing_metadata() or ())
-    if "grpc-status-details-bin" not in metadata:
-        return Outcome(known, error=words)
-    status = status_pb2.Status.FromString(metadata["grpc-status-details-bin"])
+def _failed(error: RefusedError, known: str) -> Outcome:
+    if not error.details:
+        return Outcome(known, error=str(error))
     kept = provider_pb2.ErrorResourceInitFailed()
-    assert status.details[0].Unpack(kept)
+    assert status_pb2.Status.FromString(error.details).details[0].Unpack(kept)
     raw = json_format.MessageToDict(kept)
     outputs, inputs = revealed(raw.get("properties", {})), revealed(raw.get("inputs", {}))
-    return Outcome(kept.id, outputs, inputs, words, tuple(kept.reasons), raw)
-
-
-def _struct(values: Values) -> struct_pb2.Struct:
-    return json_format.Parse(json.dumps(values), struct_pb2.Struct())
+    return Outcome(kept.id, outputs, inputs, str(error), tuple(kept.reasons), raw)
 
 
 def _about(kind: str) -> str:
@@ -163,29 +167,19 @@ def _about(kind: str) -> str:
 @asynccontextmanager
 async def driving(azure: OddAzure, **configuration: Any) -> AsyncIterator[Driver]:
     """Runs a provider that is configured for an odd Azure."""
-    engine, server, served = _Engine(), grpc.aio.server(), grpc.aio.server(options=_CHANNEL_OPTIONS)
-    engine_pb2_grpc.add_EngineServicer_to_server(engine, server)
-    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
-    with mock.patch.object(sys, "argv", ["", address]):
-        provider = AksPreview()
-    servicer = _Servicer([address], VERSION, provider, address)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, served)
-    own = f"127.0.0.1:{served.add_insecure_port('127.0.0.1:0')}"
-    await server.start()
-    await served.start()
-    limits = [*_CHANNEL_OPTIONS, ("grpc.max_metadata_size", 2**24)]
+    driver = Driver()
+    settings = {
+        "subscriptionId": SUBSCRIPTION,
+        "tenantId": "tenant",
+        "clientId": "client",
+        "clientSecret": "a client's secret",
+        "metadataHost": azure.url.removeprefix("https://"),
+    }
     try:
-        async with grpc.aio.insecure_channel(own, options=limits) as channel:
-            stub = provider_pb2_grpc.ResourceProviderStub(channel)
-            driver = Driver(provider, stub, engine.log)
-            await driver.ask(
-                "Configure", args=configuration_for(azure) | configuration, acceptSecrets=True
-            )
-            yield driver
+        await driver.ask("Configure", args=settings | configuration, acceptSecrets=True)
+        yield driver
     finally:
-        await provider.close()
-        await served.stop(None)
-        await server.stop(None)
+        await driver.provider.close()
 
 
 Work = Callable[[Driver], Awaitable[Outcome]]
@@ -202,13 +196,3 @@ def outcome_of(azure: OddAzure, work: Work, **configuration: Any) -> Outcome:
     for word in ("Traceback", 'File "', "None (None)", "object at 0x"):
         assert word not in outcome.error
     return outcome
-
-
-def configuration_for(azure: OddAzure) -> dict[str, str]:
-    return {
-        "subscriptionId": SUBSCRIPTION,
-        "tenantId": "tenant",
-        "clientId": "client",
-        "clientSecret": "a client's secret",
-        "metadataHost": azure.url.removeprefix("https://"),
-    }

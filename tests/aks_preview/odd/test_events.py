@@ -5,10 +5,16 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 import pytest
-from grpc.aio import AioRpcError
 
 from tests.aks_preview.odd.azure import OPERATION, POOL, Answer, OddAzure, refusal, texts
-from tests.aks_preview.odd.driver import POOL_TYPE, Driver, Outcome, outcome_of, secret
+from tests.aks_preview.odd.driver import (
+    POOL_TYPE,
+    Driver,
+    Outcome,
+    RefusedError,
+    outcome_of,
+    secret,
+)
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 HEADERS = {"customHeaders": {"X-Key": "swordfish"}}
@@ -202,9 +208,9 @@ def test_an_unexpected_error_is_reported_as_internal_without_its_text(method: st
         news = POOL_INPUTS | {"customHeaders": {"X-Key": secret("swordfish")}}
         known = {"olds": INPUTS, "old_inputs": INPUTS, "news": news}
         urn = f"urn:pulumi:test::odd::{POOL_TYPE}::subject"
-        with mock.patch.object(handler, method, broken), pytest.raises(AioRpcError) as raised:
+        with mock.patch.object(handler, method, broken), pytest.raises(RefusedError) as raised:
             await provider.ask(method.title(), urn=urn, id=POOL, **known)
-        return Outcome(error=raised.value.details() or "")
+        return Outcome(error=str(raised.value))
 
     words = outcome_of(OddAzure(), live).error
     assert words.startswith("Internal error of the provider (mock.py:")

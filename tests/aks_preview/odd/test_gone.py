@@ -109,7 +109,7 @@ DELETIONS: dict[str, tuple[dict[str, list[Answer]], str]] = {
     "429": ({"delete": [SLOW]}, ""),
     "the network is cut": ({"delete": [CUT]}, ""),
     "a lost operation": ({"delete poll": [refusal(404, "NotFound")]}, ""),
-    "it lags": ({"gone": [pool("Succeeded")] * 3 + [pool("Deleting")] * 9}, ""),
+    "it lags": ({"gone": [pool("Succeeded")] * 3 + [pool("Deleting")] * 3}, ""),
     "a lock": (
         {"delete": [refusal(409, "ScopeLocked", "The scope is locked.")]},
         "ScopeLocked: The scope is locked.",
