@@ -1,3 +1,5 @@
+"""A cancellation ends what waits, at once; what is done keeps its result."""
+
 import asyncio
 
 import pytest
@@ -6,14 +8,10 @@ from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from tests.waiting import PATIENCE
 
 
-def test_cancellation_returns_the_result_of_finished_work() -> None:
-    assert asyncio.run(Cancellation().watch(asyncio.sleep(0, "done"))) == "done"
-
-
-def test_cancellation_ends_the_work_at_once() -> None:
-    async def run() -> bool:
-        cancellation = Cancellation()
-        ended = asyncio.Event()
+def test_a_cancellation_ends_the_work_at_once() -> None:
+    async def run() -> None:
+        cancellation, ended = Cancellation(), asyncio.Event()
+        assert await cancellation.watch(asyncio.sleep(0, "done")) == "done"
 
         async def work() -> None:
             try:
@@ -25,6 +23,5 @@ def test_cancellation_ends_the_work_at_once() -> None:
         with pytest.raises(CancelledUpdateError):
             await cancellation.watch(work())
         await asyncio.wait_for(ended.wait(), PATIENCE)
-        return True
 
-    assert asyncio.run(run())
+    asyncio.run(run())

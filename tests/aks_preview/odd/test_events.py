@@ -113,6 +113,7 @@ EVENTS = {
         {"poll": for_ever(CUT), "get": for_ever(CUT)}, "exists, but is not finished"
     ),
     "lag after the end": Event({"get": [NOT_SHOWN] * 3 + [pool("Updating")] * 2}),
+    "it is accepted, and never shown": Event({"get": for_ever(NOT_SHOWN)}, "NotFound: Could not"),
     "an operation fails": Event({"poll": [ended("Failed", **NESTED)]}, "  AllocationFailed: No"),
     "with advice": Event({"poll": [ended("Failed", **NESTED)]}, "not have enough VMs"),
     "it is canceled": Event({"poll": [ended("Canceled", **INNER)]}, "Canceled: AllocationFailed"),
