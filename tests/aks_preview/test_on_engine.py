@@ -1,234 +1,236 @@
-"""aks-preview as programs and people use it: through the real engine, over HTTP."""
+"""aks-preview as people use it, through the real engine: what stands for a promise, once each."""
 
-import json
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
-from rehearsal.cloud import Cloud
-from tests.aks_preview.conftest import Aks, PreviewBench
-from tests.bench import ROOT
-from tests.rehearsal.conftest import Azure
+from tests.bench import Bench
+from tests.faults import Faults
+from tests.names import unique
+from tests.processes import descendants, is_running
+from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
+from tests.waiting import PATIENCE, until
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
+API = "api-version=2026-08-01"
 HEADERS = {"EnableACRTeleport": "false", "AKSHTTPCustomFeatures": "Microsoft.ContainerService/A"}
+OTHERS = HEADERS | {"EnableACRTeleport": "true"}
+POOLS = "/agentPools/gpu"
+QUOTA = {"code": "ErrCode_InsufficientVCPUQuota", "message": "Insufficient vcpu quota left."}
+FEATURE = "Microsoft.Features/providers/Microsoft.ContainerService/features/GPUDedicatedVHDPreview"
 
 
-def test_a_pool_is_created_updated_and_deleted(preview_bench: PreviewBench, aks: Aks) -> None:
-    preview_bench.up(aks.program(headers=HEADERS))
+@dataclass(frozen=True)
+class Aks:
+    """A cluster in Azure that no stack has, made with raw HTTP, beside a project."""
 
-    created = preview_bench.resources()["pool"]
-    assert created["id"].endswith("/managedClusters/c/agentPools/gpu")
-    assert created["outputs"]["provisioningState"] == "Succeeded"
-    put = preview_bench.requests("PUT", f"{aks.group}/providers")[-1]
-    assert put["headers"].items() >= HEADERS.items()
-    assert preview_bench.changes("--refresh") == {}
+    bench: Bench
+    azure: Azure
+    group: str
 
-    preview_bench.up(aks.program(headers=HEADERS, count=2))
-    assert preview_bench.resources()["pool"]["outputs"]["count"] == 2
-    assert preview_bench.requests("PUT", aks.group)[-1]["headers"].items() >= HEADERS.items()
+    @property
+    def path(self) -> str:
+        provider = f"/resourceGroups/{self.group}/providers/Microsoft.ContainerService"
+        return f"{provider}/managedClusters/c"
 
-    preview_bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert preview_bench.resources() == {}
-    assert aks.pool() is None
+    def pool(self, **changes: Any) -> dict[str, Any] | None:
+        """A pool as Azure has it, after a change by another client; None if there is none."""
+        path = f"{self.path}{POOLS}?{API}"
+        before = self.azure.call("GET", path).body if changes else {}
+        if changes:
+            body = {"properties": before.get("properties", {}) | changes}
+            assert self.azure.call("PUT", path, body).status in (200, 201)
+            self.azure.wait(
+                path, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded"
+            )
+        found = self.azure.call("GET", path)
+        return found.body if found.status == 200 else None
 
-
-@pytest.mark.nightly
-def test_all_mistakes_are_reported_at_once_before_any_request(
-    preview_bench: PreviewBench, aks: Aks
-) -> None:
-    preview_bench.write(
-        aks.program(
-            headers={"Authorization": "Bearer of-secrets", "no token": "a", "X": "\n"},
-            count="three",
-            gpu_profile={"driver": "Install", "colour": "red"},
+    def program(self, headers: dict[str, str], more: str = "", **args: Any) -> str:
+        """A program with one pool in this cluster."""
+        values = {"vm_size": "Standard_NC8as_T4_v3", "count": 1} | args
+        arguments = ", ".join(f"{key}={value!r}" for key, value in values.items())
+        return (
+            "import pulumi\n"
+            "from pulumi_azure_native import containerservice as aks\n"
+            "from aks_preview.resources import AgentPool, FeatureRegistration\n"
+            "AgentPool('pool', aks.AgentPoolArgs("
+            f"resource_group_name={self.group!r}, resource_name='c', agent_pool_name='gpu', "
+            f"{arguments}), custom_headers={headers!r}{more})\n"
         )
-    )
 
-    output = preview_bench.pulumi("preview", fails=True)
+    def puts(self) -> list[dict[str, Any]]:
+        return self.bench.requests("PUT", f"{self.path}{POOLS}")
 
-    for mistake in (
-        "customHeaders.Authorization",
-        "is set by the HTTP client",
-        "is not a valid header name",
-        "must be printable text on one line",
-        "is a string, but must be an integer",
-        "is not a property of GPUProfile",
-    ):
-        assert mistake in output
-    second = aks.program(name="GPU").splitlines()[3].replace("'pool'", "'second'")
-    preview_bench.write(f"{aks.program()}{second}\n")
-    output = preview_bench.pulumi("preview", fails=True)
-    assert "Remove one of the two from the program" in output
-    assert not preview_bench.requests("PUT", f"{aks.path}/agentPools")
+    def settles(self, program: str) -> None:
+        """One `up` makes everything as the program says, and nothing is left."""
+        self.bench.up(program)
+        pool = self.bench.resources()["pool"]
+        assert pool["outputs"]["provisioningState"] == "Succeeded"
+        assert not pool.get("initErrors")
+        assert self.bench.changes("--refresh") == {}
 
 
-@pytest.mark.long
-def test_a_replacement_is_previewed_as_a_replacement(preview_bench: PreviewBench, aks: Aks) -> None:
-    more = ", replace_on_header_change=True"
-    preview_bench.up(aks.program(headers=HEADERS, more=more))
-    old = aks.pool()
-
-    changed = aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}, more=more)
-    preview_bench.write(changed)
-    assert "replace" in preview_bench.changes()["pool"]
-    preview_bench.up(changed)
-
-    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
-    assert put["headers"]["EnableACRTeleport"] == "true"
-    new = aks.pool()
-    assert old is not None
-    assert new is not None
-    assert old["properties"]["eTag"] != new["properties"]["eTag"]
-    assert len(preview_bench.requests("DELETE", f"{aks.path}/agentPools")) == 1
-    assert preview_bench.changes() == {}
+@pytest.fixture
+def aks(bench: Bench) -> Aks:
+    """A cluster of the test's own, finished."""
+    made = Aks(bench, Azure(bench.cloud), unique("preview"))
+    group = f"/resourceGroups/{made.group}?api-version=2025-04-01"
+    made.azure.call("PUT", group, {"location": "eastus"})
+    made.azure.call("PUT", f"{made.path}?{API}", new_cluster())
+    wait_until_made(made.azure, made.path)
+    return made
 
 
-@pytest.mark.long
-def test_drift_is_found_and_headers_are_kept(preview_bench: PreviewBench, aks: Aks) -> None:
-    labels = {"team": "a"}
-    preview_bench.up(aks.program(headers=HEADERS, node_labels=labels))
-    pool = aks.pool()
-    assert pool is not None
-    aks.put_pool("gpu", **pool["properties"] | {"count": 3, "nodeLabels": labels | {"b": "c"}})
+def test_a_pool_lives_with_headers_on_each_put_and_on_nothing_else(aks: Aks) -> None:
+    bench, labels = aks.bench, {"team": "a"}
+    aks.settles(aks.program(HEADERS, node_labels=labels))
+    assert bench.resources()["pool"]["id"].endswith(f"/managedClusters/c{POOLS}")
 
-    assert preview_bench.changes() == {}
-    preview_bench.pulumi("refresh", "--yes", "--skip-preview")
-
-    inputs = preview_bench.resources()["pool"]["inputs"]
-    assert inputs["count"] == 3
-    assert inputs["nodeLabels"] == labels | {"b": "c"}
+    # Others change it, and a policy tags it: a refresh says what of it is the program's.
+    aks.pool(count=3, nodeLabels=labels | {"b": "c"}, tags={"cost": "1"})
+    assert bench.changes() == {}
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    inputs = bench.resources()["pool"]["inputs"]
+    assert (inputs["count"], inputs["nodeLabels"]) == (3, labels)
     assert inputs["customHeaders"] == HEADERS
-    assert preview_bench.changes() == {"pool": "update"}
+    assert "tags" not in inputs
+    assert bench.changes() == {"pool": "update"}
+    aks.settles(aks.program(OTHERS, node_labels=labels))
+
+    changed = aks.program(HEADERS, ", replace_on_header_change=True", node_labels=labels)
+    bench.write(changed)
+    assert "replace" in bench.changes()["pool"]
+    aks.settles(changed)
+    assert len(bench.requests("DELETE", f"{aks.path}/agentPools")) == 1
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert (bench.resources(), aks.pool()) == ({}, None)
+
+    # One put is the other client's.
+    sent = [put["headers"].get("EnableACRTeleport") for put in aks.puts()]
+    assert sent == ["false", None, "true", "false"]
+    for method in ("GET", "POST", "DELETE"):
+        assert not [it for it in bench.requests(method) if "EnableACRTeleport" in it["headers"]]
 
 
-@pytest.mark.long
-def test_a_pool_created_with_raw_http_is_imported(preview_bench: PreviewBench, aks: Aks) -> None:
-    aks.put_pool("gpu", vmSize="Standard_NC8as_T4_v3", count=1, nodeTaints=["sku=gpu:NoSchedule"])
-    program = aks.program(headers=HEADERS, node_taints=["sku=gpu:NoSchedule"])
-    resource_id = f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
-    output = preview_bench.up(program, fails=True)
+def test_a_pool_created_with_raw_http_is_imported(aks: Aks) -> None:
+    bench = aks.bench
+    aks.pool(vmSize="Standard_NC8as_T4_v3", count=1, nodeTaints=["sku=gpu:NoSchedule"])
+    program = aks.program(HEADERS, node_taints=["sku=gpu:NoSchedule"])
+    resource_id = f"{aks.azure.subscription}{aks.path}{POOLS}"
     command = f"pulumi import aks-preview:containerservice:AgentPool pool {resource_id}"
-    assert f"`{command}`" in output
+    assert f"`{command}`" in bench.up(program, fails=True)
 
-    preview_bench.pulumi(*command.split()[1:], "--yes", "--generate-code=false", "--protect=false")
+    bench.pulumi(*command.split()[1:], "--yes", "--generate-code=false", "--protect=false")
 
-    assert preview_bench.changes() == {}
-    assert preview_bench.changes("--refresh") == {}
+    # What AKS has chosen, and the program does not say, is no replacement.
+    assert bench.changes() in ({}, {"pool": "update"})
+    aks.settles(program)
 
 
-@pytest.mark.long
-def test_a_cluster_is_created_updated_and_deleted(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_a_cluster_is_created_updated_and_deleted(aks: Aks) -> None:
+    bench = aks.bench
     program = (
         "from pulumi_azure_native import containerservice as aks\n"
         "from aks_preview.resources import ManagedCluster\n"
-        "cluster = ManagedCluster('cluster', aks.ManagedClusterArgs("
+        "ManagedCluster('cluster', aks.ManagedClusterArgs("
         f"resource_group_name={aks.group!r}, resource_name='own', location='East US',"
         " dns_prefix='own', identity=aks.ManagedClusterIdentityArgs(type='SystemAssigned'),"
         " agent_pool_profiles=[aks.ManagedClusterAgentPoolProfileArgs(name='system',"
         " mode='System', vm_size='Standard_D4ds_v5', count=COUNT)]),"
         f" custom_headers={HEADERS!r})\n"
-        "import pulumi\n"
-        "pulumi.export('fqdn', cluster.fqdn)\n"
     )
-    preview_bench.up(program.replace("COUNT", "1"))
-    put = preview_bench.requests("PUT", f"{aks.group}/providers")[-1]
-    assert put["path"].endswith("/managedClusters/own")
-    assert put["headers"].items() >= HEADERS.items()
-    assert preview_bench.pulumi("stack", "output", "fqdn").startswith("own-")
-    assert preview_bench.changes("--refresh") == {}
-
-    preview_bench.up(program.replace("COUNT", "2"))
-    assert preview_bench.changes("--refresh") == {}
-
-    preview_bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert preview_bench.resources() == {}
+    for count in ("1", "2"):
+        bench.up(program.replace("COUNT", count))
+        put = bench.requests("PUT", "/managedClusters/own")[-1]
+        assert put["headers"].items() >= HEADERS.items()
+        assert bench.changes("--refresh") == {}
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert bench.resources() == {}
 
 
-FEATURE = "Microsoft.Features/providers/Microsoft.ContainerService/features/GPUDedicatedVHDPreview"
-REGISTERED = [f"{FEATURE}/register", "Microsoft.ContainerService/register"]
+def test_what_failed_or_was_cancelled_goes_on_with_the_next_update(
+    aks: Aks, faults: Faults
+) -> None:
+    """A refresh took the error away, and the pool was Failed for ever."""
+    bench, program = aks.bench, aks.program(HEADERS)
+    faults.script({"method": "PUT", "path": f"{POOLS}$", "operation": QUOTA})
+    output = bench.up(program, fails=True)
+    assert f"{QUOTA['code']}: {QUOTA['message']}" in output
+    assert "az vm list-usage" in output
+    assert "is Failed" in bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert bench.resources()["pool"]["initErrors"]
+    assert bench.changes("--refresh") == {"pool": "update"}
+
+    faults.script({"method": "PUT", "path": f"{POOLS}$", "operation": "stuck"})
+    with bench.updating() as update:
+        until(lambda: len(aks.puts()) == 2, "the update continues with it")
+        os.kill(update.pid, signal.SIGINT)
+        # The operation never ends: whatever waits for it outlasts any limit.
+        output, _ = update.communicate(timeout=PATIENCE)
+    assert (update.returncode != 0, "The update was cancelled" in output) == (True, True)
+    assert bench.resources()["pool"]["initErrors"]
+
+    faults.lift()
+    aks.settles(program)
 
 
-@pytest.fixture
-def _not_registered(engine_cloud: Cloud) -> None:
-    """The feature is not registered, whatever an earlier test has left behind."""
-    azure, version = Azure(engine_cloud), "?api-version=2021-07-01"
-    azure.call("POST", f"/providers/{FEATURE}/unregister{version}")
-    azure.wait(
+def test_what_a_killed_engine_began_is_taken_over(aks: Aks, faults: Faults) -> None:
+    """Typed as the error says it: imports made a second pool, without parent and headers."""
+    bench, program = aks.bench, aks.program(HEADERS)
+    faults.script({"method": "PUT", "path": f"{POOLS}$", "operation": "stuck"})
+    bench.write(program)
+    with bench.updating() as update:
+        until(lambda: [put for put in aks.puts() if put["status"] == 201], "Azure makes the pool")
+        begun = descendants(update.pid)
+        assert any("aks_preview" in line for line in begun.values())
+        os.kill(update.pid, signal.SIGKILL)
+    # What it has started ends by itself: nobody is left to work for.
+    until(lambda: not any(map(is_running, begun)), f"none of {begun} is left")
+    faults.lift()
+
+    bench.pulumi("cancel", "--yes")
+    output = bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    found = re.search(r"`(AKS_PREVIEW_TAKE_OVER=\S+\s+pulumi up)`", output)
+    assert found is not None, output
+    ended = subprocess.run(
+        ["bash", "-c", f"{found[1]} --yes --skip-preview --stack test"],  # noqa: S607 (the user's)
+        cwd=bench.folder / "project",
+        env=bench.environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert bench.resources()["pool"]["inputs"]["customHeaders"] == HEADERS
+    aks.settles(program)
+
+
+def test_a_feature_is_registered_before_its_pool_and_stays_unless_asked(aks: Aks) -> None:
+    bench, version = aks.bench, "?api-version=2021-07-01"
+    aks.azure.call("POST", f"/providers/{FEATURE}/unregister{version}")
+    aks.azure.wait(
         f"/providers/{FEATURE}{version}",
         lambda reply: reply.body["properties"]["state"] in ("NotRegistered", "Unregistered"),
     )
-
-
-def registration(more: str = "") -> str:
-    return (
-        "from aks_preview.resources import FeatureRegistration\n"
-        "FeatureRegistration('feature', provider_namespace='Microsoft.ContainerService',"
-        f" feature_name='GPUDedicatedVHDPreview'{more})\n"
+    program = aks.program(HEADERS, ", opts=pulumi.ResourceOptions(depends_on=[feature])").replace(
+        "AgentPool('pool'",
+        "feature = FeatureRegistration('feature', feature_name='GPUDedicatedVHDPreview', "
+        "provider_namespace='Microsoft.ContainerService')\nAgentPool('pool'",
     )
 
+    output = bench.up(program)
 
-def posts(bench: PreviewBench) -> list[str]:
-    """What the feature and its provider were asked to do, in order."""
-    return [line["path"].partition("/providers/")[2] for line in bench.requests("POST")]
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("_not_registered")
-def test_a_feature_stays_registered_after_destroy(preview_bench: PreviewBench) -> None:
-    output = preview_bench.up(registration())
-
-    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registering." in output
     assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registered." in output
-    assert posts(preview_bench) == REGISTERED
-    assert preview_bench.changes("--refresh") == {}
-
-    output = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
-
+    posts = [made["path"].partition("/providers/")[2] for made in bench.requests("POST")]
+    assert posts == [f"{FEATURE}/register", "Microsoft.ContainerService/register"]
+    assert bench.changes("--refresh") == {}
+    output = bench.pulumi("destroy", "--yes", "--skip-preview")
     assert "GPUDedicatedVHDPreview of Microsoft.ContainerService stays registered" in output
-    assert posts(preview_bench) == REGISTERED
-
-
-@pytest.mark.nightly
-@pytest.mark.usefixtures("_not_registered")
-def test_a_feature_is_unregistered_on_request(preview_bench: PreviewBench) -> None:
-    preview_bench.up(registration(", unregister_on_delete=True"))
-
-    output = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
-
-    assert "stays registered" not in output
-    assert posts(preview_bench) == [*REGISTERED, f"{FEATURE}/unregister"]
-
-
-@pytest.mark.nightly
-def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
-    output = preview_bench.run("package", "get-schema", str(ROOT / "plugins" / "aks_preview"))
-
-    schema = json.loads(output[output.index("{") :])
-    pool = schema["resources"]["aks-preview:containerservice:AgentPool"]
-    assert pool["inputProperties"]["vmSize"]["willReplaceOnChanges"]
-    assert "willReplaceOnChanges" not in pool["inputProperties"]["count"]
-    assert pool["requiredInputs"] == ["agentPoolName", "resourceGroupName", "resourceName"]
-    assert schema["config"]["variables"]["clientSecret"]["secret"]
-
-
-@pytest.mark.nightly
-def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench, aks: Aks) -> None:
-    preview_bench.pulumi("config", "set", "aks-preview:clientId", "nobody")
-    preview_bench.pulumi("config", "set", "aks-preview:apiVersion", "2026-05-01")
-    secret = "a-secret-of-the-test"
-    preview_bench.pulumi("config", "set", "--secret", "aks-preview:clientSecret", secret)
-
-    output = preview_bench.up(aks.program(), fails=True)
-
-    assert "Cannot sign in to Azure" in output
-    assert "AADSTS700016" in output
-    state = preview_bench.pulumi("stack", "export")
-    assert not {secret, preview_bench.cloud.client_secret} & {*output.split(), *state.split('"')}
-    assert secret not in output + state
-
-    preview_bench.pulumi("config", "rm", "aks-preview:clientId")
-    preview_bench.pulumi("config", "rm", "aks-preview:clientSecret")
-    preview_bench.up(aks.program())
-    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
-    assert put["query"]["api-version"] == "2026-05-01"
