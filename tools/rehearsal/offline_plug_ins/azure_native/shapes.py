@@ -19,8 +19,6 @@ class Scalar:
     """A primitive value of JSON, by its name in a schema."""
 
     kind: str
-    # Whether Azure has a list of valid values, in any case.
-    is_choice: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,9 +50,7 @@ class Anything:
 Shape = Scalar | ListOf | MapOf | ObjectOf | Anything
 
 STRING, BOOLEAN = Scalar("string"), Scalar("boolean")
-CHOICE = Scalar("string", is_choice=True)
 INTEGER, NUMBER = Scalar("integer"), Scalar("number")
-STRINGS, STRING_MAP = ListOf(STRING), MapOf(STRING)
 
 # The type hints of the members of an SDK's class, and the required members; None for other types.
 Members = tuple[Mapping[str, Any], frozenset[str]] | None
@@ -93,7 +89,7 @@ def shape_of(
         return MapOf(shape_of(arguments[1], members_of, around))
     members = None if hint in around else members_of(hint)
     if members is None:
-        return CHOICE if isinstance(hint, EnumMeta) else _SCALARS.get(hint, Anything())
+        return STRING if isinstance(hint, EnumMeta) else _SCALARS.get(hint, Anything())
     hints, required = members
     inside = (*around, hint)
     fields = {name: shape_of(inner, members_of, inside) for name, inner in hints.items()}
@@ -104,7 +100,7 @@ def _union_shape(
     kinds: tuple[Any, ...], members_of: Callable[[Any], Members], around: tuple[Any, ...]
 ) -> Shape:
     if str in kinds:  # beside an enumeration, for values that Azure adds later
-        return CHOICE if any(isinstance(kind, EnumMeta) for kind in kinds) else STRING
+        return STRING
     # The other members are outputs of the same type.
     shapes = (shape_of(kind, members_of, around) for kind in kinds)
     return next((shape for shape in shapes if shape != Anything()), Anything())
