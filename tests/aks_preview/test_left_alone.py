@@ -1,6 +1,5 @@
 """An update does not undo what others did, before it and meanwhile."""
 
-import json
 from collections.abc import Awaitable
 from typing import Any
 
@@ -16,17 +15,10 @@ from tests.aks_preview.odd.test_events import DROPPED, PENDING, pool
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 _COUNT = st.integers(1, 9)
-_FIXED = st.fixed_dictionaries({"count": _COUNT})
-_SCALED = st.builds(
-    lambda count: {"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": count}, _COUNT
-)
-POOLS = _FIXED | _SCALED
 SCALED = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
+POOLS = st.fixed_dictionaries({"count": _COUNT}) | _COUNT.map(lambda n: {**SCALED, "count": n})
 MADE = POOL_INPUTS | {"provisioningState": "Succeeded"}
-
-
-def labelled(label: str) -> dict[str, Any]:
-    return {"nodeLabels": {"a": label}}
+LABEL = {"nodeLabels": {"a": "new"}}
 
 
 @settings(deadline=None)
@@ -37,12 +29,12 @@ def test_an_update_sends_the_live_count_unless_the_program_changes_it(
     """`az aks nodepool scale` made them seven; the edit of a label made them one again."""
 
     def sent(new: dict[str, Any], *, is_finished: bool) -> dict[str, Any]:
-        whole = [inputs | labelled("old"), new | labelled("new"), live]
+        whole = [inputs, new | LABEL, live]
         if is_inline:
             whole = [{"agentPoolProfiles": [each | {"name": "a"}]} for each in whole]
         body = as_others_left(whole[1], whole[0], whole[2], is_finished=is_finished)
         made = dict(body["agentPoolProfiles"][0] if is_inline else body)
-        assert made.pop("nodeLabels") == {"a": "new"}
+        assert {"nodeLabels": made.pop("nodeLabels")} == LABEL
         made.pop("name", None)
         return made
 
@@ -60,7 +52,6 @@ def test_an_update_sends_the_live_count_unless_the_program_changes_it(
         ({"a": "b"}, {"a": "c"}, {"A": "b", "cost": "1"}, {"a": "c", "cost": "1"}),
         # Taken out.
         ({"a": "b"}, {}, {"a": "b", "cost": "1"}, {"cost": "1"}),
-        ({"a": "b"}, {}, {"a": "b"}, {}),
         ({}, {"cost": "2"}, {"cost": "1"}, {"cost": "2"}),
     ],
 )
@@ -73,135 +64,99 @@ def test_tags_of_other_clients_are_sent_back(before: Any, after: Any, live: Any,
 @pytest.mark.parametrize("name", aks_properties.POOL.emptied_by)
 def test_removed_properties_are_sent_as_empty_values(name: str) -> None:
     """AKS keeps what a PUT leaves out: the tags stayed, and the autoscaler of an inline pool."""
-    value, empty = {"tags": {"a": "b"}, "nodeLabels": {"a": "b"}}, aks_properties.POOL.emptied_by
-    old, new = {"vmSize": "one", name: value.get(name, True)}, {"vmSize": "one"}
+    empty, value = aks_properties.POOL.emptied_by, {"a": "b"} if name != "enableAutoScaling" else 1
+    old, new = {"name": "a", name: value}, {"name": "a"}
 
     assert emptied(empty, old, new) == {**new, name: empty[name]}
-    pools = [{"agentPoolProfiles": [{"name": "a", **each}]} for each in (old, new)]
-    inline = emptied(aks_properties.CLUSTER.emptied_by, *pools)
-    assert inline["agentPoolProfiles"] == [{"name": "a", **new, name: empty[name]}]
-
-
-def bodies(azure: OddAzure) -> list[dict[str, Any]]:
-    sent = [json.loads(made.body)["properties"] for made in azure.requests if made.phase == "put"]
-    return sent
+    inline = emptied({}, *({"agentPoolProfiles": [each]} for each in (old, new)))
+    assert inline == {"agentPoolProfiles": [{**new, name: empty[name]}]}
 
 
 def label(provider: Driver) -> Awaitable[Outcome]:
-    return provider.update(POOL, MADE, POOL_INPUTS, POOL_INPUTS | labelled("a"))
+    return provider.update(POOL, MADE, POOL_INPUTS, POOL_INPUTS | LABEL)
 
 
-class Shared(OddAzure):
-    """Where another client changes the pool after each of the first looks at it."""
+class Scaled(OddAzure):
+    """Where another client adds a node after each of the first looks at the pool."""
 
-    def __init__(self, changes: int) -> None:
+    def __init__(self, times: int) -> None:
         super().__init__()
-        self._changes = iter(range(2, changes + 2))
-        self.scale(1)
-
-    def scale(self, count: int) -> None:
-        self.put(POOL, {"properties": {"count": count, "provisioningState": "Succeeded"}})
+        self._counts = iter(range(2, times + 2))
+        self.put(count=1)
 
     def _own(self, phase: str, body: bytes, path: str, *, is_done: bool) -> Answer:
         answer = super()._own(phase, body, path, is_done=is_done)
-        if phase == "look" and (count := next(self._changes, None)):
-            self.scale(count)
+        if phase == "look" and (count := next(self._counts, None)):
+            self.put(count=count)
         return answer
 
 
-@pytest.mark.parametrize("changes", [0, 1, 3])
-def test_what_another_client_does_between_a_look_and_the_put_is_not_undone(changes: int) -> None:
-    """Both read two nodes; the other made them nine, and the PUT made them two again."""
-    azure = Shared(changes)
+@pytest.mark.parametrize(
+    ("times", "answers", "puts"),
+    [(0, [], 1), (1, [], 2), (3, [], 4), (0, [DROPPED], 2), (1, [PENDING], 2)],
+)
+def test_what_another_client_does_between_a_look_and_the_put_is_not_undone(
+    times: int, answers: list[Answer], puts: int
+) -> None:
+    """Both read two nodes; the other made them nine, and the PUT made them two again.
+
+    What waited, or perhaps arrived and has changed the eTag itself, looks again too.
+    """
+    azure = Scaled(times)
+    azure.bend("put", *answers)
 
     assert outcome_of(azure, label).error == ""
 
-    assert bodies(azure)[-1] == {"vmSize": "Standard_NC8as_T4_v3", "count": changes + 1} | labelled(
-        "a"
-    )
-    assert azure.phases().count("put") == azure.phases().count("look") == changes + 1
+    assert azure.puts()[-1][1] == {"vmSize": POOL_INPUTS["vmSize"], "count": times + 1, **LABEL}
+    assert len(azure.puts()) == puts
 
 
-def test_an_update_that_may_have_arrived_looks_again() -> None:
-    """Its own first try has changed the eTag."""
-    azure = Shared(0)
-    azure.bend("put", DROPPED)
-
-    assert outcome_of(azure, label).error == ""
-    assert azure.phases().count("put") == 2
-
-
-def test_an_update_that_waited_sends_the_count_read_after_the_wait() -> None:
-    """Two nodes before another operation, nine after it: the PUT made them two."""
-    azure = Shared(1)
-    azure.bend("put", PENDING)
-
-    assert outcome_of(azure, label).error == ""
-    assert [body["count"] for body in bodies(azure)] == [1, 2]
-
-
-@pytest.mark.parametrize(("count", "live"), [(1, 9), (9, 9)])
-def test_autoscaling_is_not_turned_off_with_another_number_of_nodes(count: int, live: int) -> None:
+@pytest.mark.parametrize("count", [1, 9])
+def test_autoscaling_is_not_turned_off_with_another_number_of_nodes(count: int) -> None:
     """To take minCount and maxCount out sent the program's count, whatever AKS had made of it."""
-    azure = OddAzure()
-    azure.put(POOL, {"properties": SCALED | {"count": live, "provisioningState": "Succeeded"}})
-    inputs = POOL_INPUTS | {"count": count}
+    azure, inputs = OddAzure(), POOL_INPUTS | {"count": count}
+    azure.put(**SCALED, count=9)
 
-    async def turn_off(provider: Driver) -> Outcome:
+    async def turn_off(provider: Driver) -> Any:
         return await provider.update(POOL, MADE | SCALED, inputs | SCALED, inputs)
 
-    outcome = outcome_of(azure, turn_off)
-
-    assert ("set its count to 9" in outcome.error) is (count != live)
-    assert len(bodies(azure)) == (count == live)
-
-
-def state_of(at_work: str, phase: str) -> Any:
-    """A step of another client's operation, seen by a refresh or at the end of our own."""
-
-    async def see(azure: OddAzure, provider: Driver) -> Outcome:
-        azure.put(POOL, {"properties": {"count": 1, "provisioningState": at_work}})
-        if phase == "refresh":
-            first = await provider.read(POOL, MADE, POOL_INPUTS)
-            return await provider.read(POOL, first.outputs, first.inputs)
-        azure.bend("get", for_ever=pool(at_work, count=1))
-        seen = await provider.update(POOL, MADE, POOL_INPUTS, POOL_INPUTS | labelled("b"))
-        azure.bend("get")
-        return seen
-
-    return see
+    assert ("set its count to 9" in outcome_of(azure, turn_off).error) is (count == 1)
+    assert len(azure.puts()) == (count == 9)
 
 
 @pytest.mark.parametrize(
-    ("state", "phase"),
-    [("Upgrading", "refresh"), ("Failed", "refresh"), ("Updating", "update")],
+    ("state", "is_our_update", "count"),
+    [
+        # Another client is at work, or has failed, since our update: its nodes stay.
+        ("Upgrading", False, 7),
+        ("Failed", False, 7),
+        ("Updating", True, 7),
+        # Our own last one did not end.
+        *((state, None, 1) for state in ("Creating", "Updating", "Failed")),
+    ],
 )
-def test_another_clients_operation_keeps_the_live_count(state: str, phase: str) -> None:
+def test_the_live_count_is_kept_unless_our_own_update_did_not_finish(
+    state: str, is_our_update: bool | None, count: int
+) -> None:
     """A refresh during somebody's upgrade: the next edit of a label took their nodes back."""
     azure = OddAzure()
+    azure.put(state=state, count=1)
 
     async def edit(provider: Driver) -> Outcome:
-        known = await state_of(state, phase)(azure, provider)
+        before = POOL_INPUTS if is_our_update is None else MADE
+        if is_our_update:
+            azure.bend("get", for_ever=pool(state, count=1))
+            known = await label(provider)
+            azure.bend("get")
+        else:
+            first = await provider.read(POOL, before, POOL_INPUTS)
+            known = await provider.read(POOL, first.outputs, POOL_INPUTS)
         assert known.outputs["provisioningState"] == state
-        azure.put(POOL, {"properties": {"count": 7, "provisioningState": "Succeeded"}})
-        return await provider.update(POOL, known.outputs, POOL_INPUTS, POOL_INPUTS | labelled("a"))
+        azure.put(count=7)
+        return await provider.update(POOL, known.outputs, POOL_INPUTS, POOL_INPUTS | LABEL)
 
     done = outcome_of(azure, edit)
 
-    assert bodies(azure)[-1]["count"] == 7
+    assert azure.puts()[-1][1]["count"] == count
     # It is done, and says no more than that.
     assert (done.error, "__finished" in done.outputs) == ("", False)
-
-
-@pytest.mark.parametrize("state", ["Creating", "Updating", "Failed"])
-def test_an_unfinished_update_sends_the_values_of_the_program(state: str) -> None:
-    azure = OddAzure()
-    azure.put(POOL, {"properties": {"count": 7, "provisioningState": state}})
-
-    async def go_on(provider: Driver) -> Outcome:
-        known = await provider.read(POOL, POOL_INPUTS, POOL_INPUTS)
-        return await provider.update(POOL, known.outputs, POOL_INPUTS, POOL_INPUTS | labelled("a"))
-
-    outcome_of(azure, go_on)
-
-    assert bodies(azure)[-1]["count"] == POOL_INPUTS["count"]

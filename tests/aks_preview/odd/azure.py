@@ -13,7 +13,7 @@ import json
 import shutil
 import ssl
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,16 +25,13 @@ from aiohttp import web
 from rehearsal.certificates import ADDRESS, Authority, subject, write_certificate, write_key
 
 SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
-PLACE = f"/subscriptions/{SUBSCRIPTION}"
-GROUP = f"{PLACE}/resourceGroups/group"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/group"
 CLUSTER = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters/cluster"
 POOL = f"{CLUSTER}/agentPools/gpu"
-PROVIDER = f"{PLACE}/providers/Microsoft.ContainerService"
-FEATURE = f"{PLACE}/providers/Microsoft.Features/providers/Microsoft.ContainerService/features/New"
+PROVIDER = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.ContainerService"
+FEATURE = PROVIDER.replace("/Mic", "/Microsoft.Features/providers/Mic") + "/features/New"
 # The header that names an operation, to be asked for until it ends.
 OPERATION = "Azure-AsyncOperation"
-MADE = "Creating"
-
 _OTHERS = {
     ("GET", FEATURE): "feature",
     ("POST", f"{FEATURE}/register"): "register",
@@ -81,23 +78,23 @@ class OddAzure:
     def __init__(self, subject: str = POOL) -> None:
         self.url = ""
         self.requests: list[Request] = []
+        self.feature = "NotRegistered"
         self._subject = subject
         self._bent: dict[str, Iterator[Answer]] = {}
         self._resources: dict[str, dict[str, Any]] = {}
         self._tags = itertools.count()
         self._looks = "look"
-        self._feature = "NotRegistered"
-        for path in (PLACE, GROUP, *([CLUSTER] if subject == POOL else [])):
-            self.put(path, {"properties": {"provisioningState": "Succeeded"}})
+        for path in (GROUP, *([CLUSTER] if subject == POOL else [])):
+            self.put(path)
 
     def bend(self, phase: str, *answers: Answer, for_ever: Answer | None = None) -> None:
         """Gives these answers in a phase, and after them its own, or that one."""
         self._bent[phase] = itertools.chain(answers, itertools.repeat(for_ever) if for_ever else ())
 
-    def put(self, path: str, body: Mapping[str, Any]) -> None:
+    def put(self, path: str = POOL, state: str = "Succeeded", **properties: Any) -> None:
         """Has a resource, as if it had been there for long."""
-        made = {"id": path, "name": path.rpartition("/")[2], **body}
-        made["properties"] = {**body.get("properties", {}), "eTag": f"of-change-{next(self._tags)}"}
+        tag = {"provisioningState": state, "eTag": f"of-change-{next(self._tags)}"}
+        made = {"id": path, "name": path.rpartition("/")[2], "properties": properties | tag}
         self._resources[path.lower()] = made
 
     def get(self, path: str) -> dict[str, Any] | None:
@@ -117,7 +114,12 @@ class OddAzure:
         """
         return [made.phase for made in self.requests if made.phase not in ("metadata", "token")]
 
-    def _phase(self, method: str, path: str) -> str:
+    def puts(self) -> list[tuple[Mapping[str, str], dict[str, Any]]]:
+        """The headers, and the properties, of each PUT."""
+        puts = [made for made in self.requests if made.phase == "put"]
+        return [(made.headers, json.loads(made.body)["properties"]) for made in puts]
+
+    def phase(self, method: str, path: str) -> str:
         if path in ("/metadata/endpoints", "/tenant/oauth2/v2.0/token"):
             return "metadata" if method == "GET" else "token"
         if path.startswith("/operations/"):
@@ -127,14 +129,21 @@ class OddAzure:
         return _OTHERS.get((method, path), f"{method} {path}")
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        phase, body = self._phase(request.method, request.path), await request.read()
+        phase, body = self.phase(request.method, request.path), await request.read()
         time = asyncio.get_running_loop().time()
         self.requests.append(Request(phase, dict(request.headers), body, time))
         answer = next(self._bent.get(phase, iter(())), None)
         if answer is None and phase == "put" and self._is_against(request.headers):
             answer = refusal(412, "PreconditionFailed", "Its eTag is another one.")
         own = self._own(phase, body, request.path, is_done=answer is None or answer.is_done)
-        return await self._sent(request, answer or own)
+        answer, transport = answer or own, request.transport
+        if answer.breaks and transport is not None:
+            transport.abort()
+        headers = {name: text.replace("{url}", self.url) for name, text in answer.headers.items()}
+        text = answer.body if isinstance(answer.body, str | bytes) else json.dumps(answer.body)
+        content = text.encode() if isinstance(text, str) else text
+        headers.setdefault("Content-Type", "application/json")
+        return web.Response(status=answer.status, body=content, headers=headers)
 
     def _is_against(self, headers: Mapping[str, str]) -> bool:
         """Whether a PUT is for another state of the subject than that which it has."""
@@ -144,32 +153,24 @@ class OddAzure:
         tag = there["properties"]["eTag"]
         return "If-None-Match" in headers or headers.get("If-Match", tag) != tag
 
-    async def _sent(self, request: web.Request, answer: Answer) -> web.StreamResponse:
-        body = answer.body if isinstance(answer.body, str | bytes) else json.dumps(answer.body)
-        assert request.transport is not None
-        if answer.breaks:
-            request.transport.abort()
-        headers = {name: text.replace("{url}", self.url) for name, text in answer.headers.items()}
-        content = body.encode() if isinstance(body, str) else body
-        headers.setdefault("Content-Type", "application/json")
-        return web.Response(status=answer.status, body=content, headers=headers)
-
     def _own(self, phase: str, body: bytes, path: str, *, is_done: bool) -> Answer:
         """Does what is asked for, and says so as Azure would."""
         if phase == "metadata":
             login = {"loginEndpoint": f"{self.url}/tenant", "audiences": [self.url]}
             return Answer(body={"resourceManager": self.url, "authentication": login})
         if phase == "token":
-            return Answer(
-                body={"access_token": "a token", "expires_in": 3600, "token_type": "Bearer"}
-            )
+            token = {"access_token": "a token", "expires_in": 3600, "token_type": "Bearer"}
+            return Answer(body=token)
+        if is_done and phase in ("register", "unregister"):
+            self.feature = "Registered" if phase == "register" else "NotRegistered"
         if phase in _OTHERS.values():
-            return self._registration(phase, is_done=is_done)
-        # An operation ends by itself, whether somebody reads it or the resource.
+            state = {"registrationState": "Registered", "properties": {"state": self.feature}}
+            return Answer(body={"id": FEATURE, **state})
         if phase in ("put", "delete", "poll", "delete poll"):
             return self._operation(phase, body, is_done=is_done)
         resource = self.get(path)
-        if phase == "get" and resource and resource["properties"]["provisioningState"] == MADE:
+        # An operation ends by itself, whether somebody reads it or the resource.
+        if phase == "get" and resource and resource["properties"]["provisioningState"] == "Creating":
             resource["properties"]["provisioningState"] = "Succeeded"
         return Answer(body=resource) if resource is not None else self._missing()
 
@@ -177,9 +178,9 @@ class OddAzure:
         there = self.get(self._subject)
         if phase == "put" and is_done:
             self._looks = "get"
-            made = {**json.loads(body), "id": self._subject}
-            made["properties"] = made.get("properties", {}) | {"provisioningState": MADE}
-            self.put(self._subject, made)
+            self.put(self._subject, "Creating", **json.loads(body).get("properties", {}))
+            made = {**json.loads(body), **(self.get(self._subject) or {})}
+            self._resources[self._subject.lower()] = made
             return Answer(200 if there else 201, made, {OPERATION: "{url}/operations/poll"})
         if phase == "delete" and is_done:
             self._looks = "gone"
@@ -189,23 +190,13 @@ class OddAzure:
             there["properties"]["provisioningState"] = "Succeeded"
         return Answer(body={"name": "operation", "status": "Succeeded"})
 
-    def _registration(self, phase: str, *, is_done: bool) -> Answer:
-        if is_done and phase in ("register", "unregister"):
-            self._feature = "Registered" if phase == "register" else "NotRegistered"
-        if phase.endswith("provider"):
-            body = {"id": PROVIDER, "registrationState": "Registered"}
-            return Answer(body={**body, "namespace": "Microsoft.ContainerService"})
-        state = {"state": self._feature}
-        return Answer(body={"id": FEATURE, "name": FEATURE.rpartition("/")[2], "properties": state})
-
     def _missing(self) -> Answer:
         """The 404 of what is not there, by the outermost thing that is not."""
         if self.get(GROUP) is None:
-            return refusal(404, "ResourceGroupNotFound", "Resource group could not be found.")
+            return refusal(404, "ResourceGroupNotFound")
         if self.get(CLUSTER) is None:
-            return refusal(404, "ResourceNotFound", "The Resource 'managedClusters/cluster' ...")
-        body = {"code": "NotFound", "subcode": "GetAgentPool_NotFound", "message": "Could not find"}
-        return Answer(404, {**body, "details": None}, is_done=False)
+            return refusal(404, "ResourceNotFound")
+        return Answer(404, {"code": "NotFound", "subcode": "GetAgentPool_NotFound", "message": "-"})
 
 
 @functools.cache
@@ -235,15 +226,8 @@ async def serving(azure: OddAzure) -> AsyncIterator[OddAzure]:
     runner = web.AppRunner(application, access_log=None, keepalive_timeout=60)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, ADDRESS, 0, ssl_context=context)
-        await site.start()
-        port = runner.addresses[0][1]
-        azure.url = f"https://{ADDRESS}:{port}"
+        await web.TCPSite(runner, ADDRESS, 0, ssl_context=context).start()
+        azure.url = f"https://{ADDRESS}:{runner.addresses[0][1]}"
         yield azure
     finally:
         await runner.cleanup()
-
-
-def texts(requests: Iterable[Request]) -> str:
-    """All that requests carried, for those who look for something in it."""
-    return "\n".join(f"{dict(made.headers)} {made.body.decode()}" for made in requests)

@@ -55,10 +55,10 @@ class _Loop(asyncio.SelectorEventLoop):
         finally:
             self._leaping.asleep.remove(until)
 
-    def still(self, ask: Callable[..., Awaitable[Result]]) -> Callable[..., Awaitable[Result]]:
+    def still(self, ask: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         """Returns a function during which there is no leap."""
 
-        async def asked(*args: Any, **options: Any) -> Result:
+        async def asked(*args: Any, **options: Any) -> Any:
             self._leaping.under_way += 1
             try:
                 return await ask(*args, **options)
@@ -73,13 +73,10 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     with asyncio.Runner(loop_factory=_Loop) as runner:
         loop = runner.get_loop()
         assert isinstance(loop, _Loop)
+        session, response = aiohttp.ClientSession, aiohttp.ClientResponse
         with (
             mock.patch.object(asyncio, "sleep", loop.sleep),
-            mock.patch.object(
-                aiohttp.ClientSession, "_request", loop.still(aiohttp.ClientSession._request)
-            ),
-            mock.patch.object(
-                aiohttp.ClientResponse, "read", loop.still(aiohttp.ClientResponse.read)
-            ),
+            mock.patch.object(session, "_request", loop.still(session._request)),
+            mock.patch.object(response, "read", loop.still(response.read)),
         ):
             return runner.run(work)

@@ -25,19 +25,18 @@ CLUSTER_TYPE = "aks-preview:containerservice:ManagedCluster"
 FEATURE_TYPE = "aks-preview:features:FeatureRegistration"
 # The engine's marks.
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"
+_SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 
 
 def secret(value: Any) -> dict[str, Any]:
     """A value as the engine hands a secret over."""
-    return {_SIGNATURE: _SECRET, "value": value}
+    return {**_SECRET, "value": value}
 
 
 def revealed(value: Any) -> Any:
     """Plain values, as they are behind the marks of secrets."""
     match value:
-        case {"value": hidden} if value.get(_SIGNATURE) == _SECRET:
+        case {"value": hidden} if value.items() >= _SECRET.items():
             return revealed(hidden)
         case dict():
             return {name: revealed(member) for name, member in value.items()}
@@ -65,22 +64,18 @@ class Outcome:
 class RefusedError(Exception):
     """What the provider answers in place of a response."""
 
-    def __init__(self, words: str, details: bytes = b"") -> None:
-        super().__init__(words)
-        self.details = details
-
 
 class _Context:
     """A call of gRPC without a connection."""
 
     async def abort(self, _: Any, words: str, metadata: Any = ()) -> None:
-        raise RefusedError(words, dict(metadata).get("grpc-status-details-bin", b""))
+        raise RefusedError(words, dict(metadata).get("grpc-status-details-bin"))
 
 
 class _Log(EngineLog):
     """Keeps what the engine would show."""
 
-    def __init__(self, _: Any = None) -> None:
+    def __init__(self) -> None:
         super().__init__(None)
         self.lines: list[str] = []
 
@@ -98,70 +93,55 @@ class Driver:
         self.log = log.lines
         self._servicer = _Servicer([], "", self.provider, "")
 
-    async def ask(self, method: str, **fields: Any) -> Any:
+    async def ask(self, method: str, kind: str = "", **fields: Any) -> Any:
         """The provider's answer to a request of the protocol; mappings are property values."""
-        message = getattr(provider_pb2, f"{method}Request")(
-            **{name: json_format.Parse(json.dumps(value), struct_pb2.Struct())
-               if isinstance(value, Mapping) else value for name, value in fields.items()}
-        )  # fmt: skip
+        sent = {
+            name: json_format.Parse(json.dumps(value), struct_pb2.Struct())
+            if isinstance(value, Mapping)
+            else value
+            for name, value in fields.items()
+        }
+        about = {"urn": f"urn:pulumi:test::odd::{kind}::subject"} if kind else {}
+        request = getattr(provider_pb2, f"{method}Request")(**about, **sent)
         # Each request has a context of its own, as a server's do.
-        return await asyncio.create_task(getattr(self._servicer, method)(message, _Context()))
+        return await asyncio.create_task(getattr(self._servicer, method)(request, _Context()))
 
     async def create(self, inputs: Values, *, kind: str = POOL_TYPE, **about: Any) -> Outcome:
         return await self._outcome("Create", "", kind, properties=inputs, **about)
 
-    async def update(
-        self, known: str, olds: Values, old_inputs: Values, news: Values, *,
-        kind: str = POOL_TYPE, **about: Any,
-    ) -> Outcome:  # fmt: skip
-        values = {"olds": olds, "old_inputs": old_inputs, "news": news}
-        return await self._outcome("Update", known, kind, id=known, **values, **about)
+    async def update(self, known: str, *values: Values, kind: str = POOL_TYPE, **about: Any) -> Any:
+        """The values are the old outputs, the old inputs and the new ones, here and in a diff."""
+        fields = dict(zip(("olds", "old_inputs", "news"), values, strict=True))
+        return await self._outcome("Update", known, kind, **fields, **about)
 
-    async def read(
-        self, known: str, properties: Values, inputs: Values, *, kind: str = POOL_TYPE
-    ) -> Outcome:
-        values = {"properties": properties, "inputs": inputs}
-        return await self._outcome("Read", known, kind, id=known, **values)
+    async def read(self, known: str, outputs: Values, inputs: Values, kind: str = POOL_TYPE) -> Any:
+        return await self._outcome("Read", known, kind, properties=outputs, inputs=inputs)
 
-    async def delete(
-        self, known: str, properties: Values, *, kind: str = POOL_TYPE, **about: Any
-    ) -> Outcome:
+    async def delete(self, known: str, outputs: Values, kind: str = POOL_TYPE, **about: Any) -> Any:
         """An outcome without an id is of a resource that the state loses."""
-        return await self._outcome("Delete", known, kind, id=known, properties=properties, **about)
+        return await self._outcome("Delete", known, kind, properties=outputs, **about)
 
-    async def diff(
-        self, known: str, olds: Values, old_inputs: Values, news: Values, *, kind: str = POOL_TYPE
-    ) -> Any:
-        values = {"olds": olds, "old_inputs": old_inputs, "news": news}
-        return await self.ask("Diff", urn=_about(kind), id=known, **values)
+    async def diff(self, known: str, *values: Values, kind: str = POOL_TYPE) -> Any:
+        fields = dict(zip(("olds", "old_inputs", "news"), values, strict=True))
+        return await self.ask("Diff", kind, id=known, **fields)
 
-    async def _outcome(
-        self, method: str, known: str, kind: str, *, seconds: float = 0, **fields: Any
-    ) -> Outcome:
+    async def _outcome(self, method: str, known: str, kind: str, **fields: Any) -> Outcome:
         """What becomes of a resource that the engine has under a known id, or not yet."""
-        about = {} if method == "Read" else {"timeout": seconds}
         try:
-            answer = await self.ask(method, urn=_about(kind), **about, **fields)
+            raw = json_format.MessageToDict(
+                await self.ask(method, kind, **({"id": known} if known else {}), **fields)
+            )
         except RefusedError as error:
-            return _failed(error, known)
-        raw = json_format.MessageToDict(answer)
-        made = known if method == "Update" else raw.get("id", "")
-        outputs, inputs = revealed(raw.get("properties", {})), revealed(raw.get("inputs", {}))
-        return Outcome(made, outputs, inputs, raw=raw)
-
-
-def _failed(error: RefusedError, known: str) -> Outcome:
-    if not error.details:
-        return Outcome(known, error=str(error))
-    kept = provider_pb2.ErrorResourceInitFailed()
-    assert status_pb2.Status.FromString(error.details).details[0].Unpack(kept)
-    raw = json_format.MessageToDict(kept)
-    outputs, inputs = revealed(raw.get("properties", {})), revealed(raw.get("inputs", {}))
-    return Outcome(kept.id, outputs, inputs, str(error), tuple(kept.reasons), raw)
-
-
-def _about(kind: str) -> str:
-    return f"urn:pulumi:test::odd::{kind}::subject"
+            words, details = error.args
+            if details is None:
+                return Outcome(known, error=words)
+            kept = provider_pb2.ErrorResourceInitFailed()
+            assert status_pb2.Status.FromString(details).details[0].Unpack(kept)
+            raw = json_format.MessageToDict(kept)
+            values = [revealed(raw.get(name, {})) for name in ("properties", "inputs")]
+            return Outcome(kept.id, *values, words, tuple(kept.reasons), raw)
+        values = [revealed(raw.get(name, {})) for name in ("properties", "inputs")]
+        return Outcome(known if method == "Update" else raw.get("id", ""), *values, raw=raw)
 
 
 @asynccontextmanager
