@@ -60,8 +60,8 @@ class FeatureRegistration(Handler):
             value = inputs.get(name)
             if value is None:
                 yield Mistake(name, "is required")
-            elif isinstance(value, str) and (not value.strip() or "/" in value):
-                yield Mistake(name, "must be a name: not empty, and without `/`")
+            elif isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
+                yield Mistake(name, "must be a name: not empty, not `.` or `..`, and without `/`")
 
     def require(self, resource_id: str) -> None:
         self._arm.require(resource_id)
