@@ -23,7 +23,6 @@ HEADERS = {"EnableACRTeleport": "false", "AKSHTTPCustomFeatures": "Microsoft.Con
 OTHERS = HEADERS | {"EnableACRTeleport": "true"}
 POOLS = "/agentPools/gpu"
 QUOTA = {"code": "ErrCode_InsufficientVCPUQuota", "message": "Insufficient vcpu quota left."}
-FEATURE = "Microsoft.Features/providers/Microsoft.ContainerService/features/GPUDedicatedVHDPreview"
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class Aks:
         return (
             "import pulumi\n"
             "from pulumi_azure_native import containerservice as aks\n"
-            "from aks_preview.resources import AgentPool, FeatureRegistration\n"
+            "from aks_preview.resources import AgentPool\n"
             "AgentPool('pool', aks.AgentPoolArgs("
             f"resource_group_name={self.group!r}, resource_name='c', agent_pool_name='gpu', "
             f"{arguments}), custom_headers={headers!r}{more})\n"
@@ -134,27 +133,6 @@ def test_a_pool_created_with_raw_http_is_imported(aks: Aks) -> None:
     aks.settles(program)
 
 
-def test_a_cluster_is_created_updated_and_deleted(aks: Aks) -> None:
-    bench = aks.bench
-    program = (
-        "from pulumi_azure_native import containerservice as aks\n"
-        "from aks_preview.resources import ManagedCluster\n"
-        "ManagedCluster('cluster', aks.ManagedClusterArgs("
-        f"resource_group_name={aks.group!r}, resource_name='own', location='East US',"
-        " dns_prefix='own', identity=aks.ManagedClusterIdentityArgs(type='SystemAssigned'),"
-        " agent_pool_profiles=[aks.ManagedClusterAgentPoolProfileArgs(name='system',"
-        " mode='System', vm_size='Standard_D4ds_v5', count=COUNT)]),"
-        f" custom_headers={HEADERS!r})\n"
-    )
-    for count in ("1", "2"):
-        bench.up(program.replace("COUNT", count))
-        put = bench.requests("PUT", "/managedClusters/own")[-1]
-        assert put["headers"].items() >= HEADERS.items()
-        assert bench.changes("--refresh") == {}
-    bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert bench.resources() == {}
-
-
 def test_what_failed_or_was_cancelled_goes_on_with_the_next_update(
     aks: Aks, faults: Faults
 ) -> None:
@@ -211,26 +189,3 @@ def test_what_a_killed_engine_began_is_taken_over(aks: Aks, faults: Faults) -> N
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert bench.resources()["pool"]["inputs"]["customHeaders"] == HEADERS
     aks.settles(program)
-
-
-def test_a_feature_is_registered_before_its_pool_and_stays_unless_asked(aks: Aks) -> None:
-    bench, version = aks.bench, "?api-version=2021-07-01"
-    aks.azure.call("POST", f"/providers/{FEATURE}/unregister{version}")
-    aks.azure.wait(
-        f"/providers/{FEATURE}{version}",
-        lambda reply: reply.body["properties"]["state"] in ("NotRegistered", "Unregistered"),
-    )
-    program = aks.program(HEADERS, ", opts=pulumi.ResourceOptions(depends_on=[feature])").replace(
-        "AgentPool('pool'",
-        "feature = FeatureRegistration('feature', feature_name='GPUDedicatedVHDPreview', "
-        "provider_namespace='Microsoft.ContainerService')\nAgentPool('pool'",
-    )
-
-    output = bench.up(program)
-
-    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registered." in output
-    posts = [made["path"].partition("/providers/")[2] for made in bench.requests("POST")]
-    assert posts == [f"{FEATURE}/register", "Microsoft.ContainerService/register"]
-    assert bench.changes("--refresh") == {}
-    output = bench.pulumi("destroy", "--yes", "--skip-preview")
-    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService stays registered" in output

@@ -14,7 +14,7 @@ from components import GpuNodePool, NvidiaDevicePlugin, NvidiaDevicePluginArgs, 
 from components.arguments import ArgumentsError
 from components.rotation import RotationError, rotation_hooks
 from tests.aks_preview.odd.azure import POOL
-from tests.aks_preview.test_taking_over import NAMING, NOT_NAMING
+from tests.aks_preview.test_one_owner import NAMING, NOT_NAMING
 from tests.components.test_fixed_on_engine import BY_ARGUMENTS
 from tests.components.test_gpu_node_pool import ARGS
 from tests.conftest import Deploy, Registered

@@ -26,7 +26,7 @@ SENDERS = (
 COMPANIES = frozenset(
     """
     advancedNetworking autoScalerProfile autoUpgradeProfile enablePrivateClusterPublicFQDN identity
-    ipFamilies loadBalancerProfile natGatewayProfile networkDataplane networkPolicy outboundType
+    ipFamilies kubeletDiskType loadBalancerProfile natGatewayProfile networkDataplane networkPolicy outboundType
     podCidrs privateDNSZone publicNetworkAccess serviceCidrs supportPlan userAssignedIdentities
     """.lower().split()
 )
