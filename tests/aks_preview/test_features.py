@@ -84,19 +84,6 @@ def test_a_feature_that_is_not_registered_stays_unfinished_after_a_refresh(
     assert ("register provider" in azure.phases()) is is_unfinished
 
 
-@pytest.mark.parametrize("more", [{}, {"unregisterOnDelete": True}])
-def test_a_feature_stays_registered_unless_its_removal_is_asked_for(more: dict[str, Any]) -> None:
-    azure = OddAzure()
-
-    async def live(provider: Driver) -> Any:
-        outcome = await provider.delete(FEATURE, FEATURE_INPUTS | more, FEATURE_TYPE)
-        assert bool(provider.log) is not bool(more)
-        return outcome
-
-    assert outcome_of(azure, live).error == ""
-    assert azure.phases() == (["unregister"] if more else [])
-
-
 @pytest.mark.parametrize("is_registered", [True, False])
 def test_a_pool_waits_until_aks_knows_a_feature_that_was_just_registered(
     is_registered: bool,

@@ -169,10 +169,12 @@ class OddAzure:
         if phase in ("put", "delete", "poll", "delete poll"):
             return self._operation(phase, body, is_done=is_done)
         resource = self.get(path)
+        if resource is None:
+            return self._missing()
         # An operation ends by itself, whether somebody reads it or the resource.
-        if phase == "get" and resource and resource["properties"]["provisioningState"] == "Creating":
+        if phase == "get" and resource["properties"]["provisioningState"] == "Creating":
             resource["properties"]["provisioningState"] = "Succeeded"
-        return Answer(body=resource) if resource is not None else self._missing()
+        return Answer(body=resource)
 
     def _operation(self, phase: str, body: bytes, *, is_done: bool) -> Answer:
         there = self.get(self._subject)

@@ -2,19 +2,11 @@
 
 from collections.abc import Awaitable
 from typing import Any, NamedTuple
-from unittest import mock
 
 import pytest
 
 from tests.aks_preview.odd.azure import POOL, Answer, OddAzure, refusal
-from tests.aks_preview.odd.driver import (
-    POOL_TYPE,
-    Driver,
-    Outcome,
-    RefusedError,
-    outcome_of,
-    secret,
-)
+from tests.aks_preview.odd.driver import Driver, Outcome, outcome_of
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 HEADERS = {"X-Key": "swordfish"}
@@ -165,20 +157,3 @@ def test_another_operation_is_waited_for_until_the_timeout_less_and_less_often(
 
     assert (outcome.id, "timed out" in outcome.error) == ("", True)
     assert azure.phases().count("put") < 12 + seconds / 24
-
-
-@pytest.mark.parametrize("method", ["diff", "update"])
-def test_an_unexpected_error_is_reported_as_internal_without_secrets(method: str) -> None:
-    """What Diff and Update did not foresee was told raw, and with the secrets in it."""
-
-    async def live(provider: Driver) -> Outcome:
-        broken = mock.Mock(side_effect=KeyError("not swordfish"))
-        news = POOL_INPUTS | {"customHeaders": {"X-Key": secret("swordfish")}}
-        with (
-            mock.patch.object(provider.provider.handler(POOL_TYPE), method, broken),
-            pytest.raises(RefusedError, match="Internal error of the provider .mock.py:") as it,
-        ):
-            await provider.ask(method.title(), POOL_TYPE, id=POOL, olds=MADE, news=news)
-        return Outcome(error=str(it.value))
-
-    assert "swordfish" not in outcome_of(OddAzure(), live).error

@@ -26,8 +26,9 @@ SENDERS = (
 COMPANIES = frozenset(
     """
     advancedNetworking autoScalerProfile autoUpgradeProfile enablePrivateClusterPublicFQDN identity
-    ipFamilies kubeletDiskType loadBalancerProfile natGatewayProfile networkDataplane networkPolicy outboundType
-    podCidrs privateDNSZone publicNetworkAccess serviceCidrs supportPlan userAssignedIdentities
+    ipFamilies kubeletDiskType loadBalancerProfile natGatewayProfile networkDataplane networkPolicy
+    outboundType podCidrs privateDNSZone publicNetworkAccess serviceCidrs supportPlan
+    userAssignedIdentities
     """.lower().split()
 )
 # Nothing sends these, but AKS's own words are on record.
