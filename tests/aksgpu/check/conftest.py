@@ -75,7 +75,7 @@ def binaries() -> KubernetesBinaries:
     return ensure_kubernetes()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared(
     tmp_path_factory: pytest.TempPathFactory, binaries: KubernetesBinaries
 ) -> Iterator[Cluster]:

@@ -202,15 +202,19 @@ def clouds_cluster(
     assert processes_of(home) == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def today(
     tmp_path_factory: pytest.TempPathFactory, binaries: KubernetesBinaries
 ) -> Iterator[Cluster]:
-    """A cluster of today with one System pool, that all tests share: each uses its own pools."""
+    """A cluster of today with one System pool, that a file's tests share: each uses its own pools.
+
+    One for the whole session went on after its last test, at a fifteenth of a processor: up to ten
+    of them took a third of the machine.
+    """
     yield from clouds_cluster(tmp_path_factory, binaries, "today")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def article(
     tmp_path_factory: pytest.TempPathFactory, binaries: KubernetesBinaries
 ) -> Iterator[Cluster]:

@@ -27,7 +27,7 @@ class KubernetesBench(Bench):
         }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     with running(tmp_path_factory.mktemp("control-plane")) as plane:
         plane.add_node("aks-gpu-12345678-0")
