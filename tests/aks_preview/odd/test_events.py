@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable
 from typing import Any, NamedTuple
+from unittest import mock
 
 import pytest
 
 from tests.aks_preview.odd.azure import POOL, Answer, OddAzure, refusal
-from tests.aks_preview.odd.driver import Driver, Outcome, outcome_of
+from tests.aks_preview.odd.driver import POOL_TYPE, Driver, Outcome, outcome_of, secret
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 HEADERS = {"X-Key": "swordfish"}
@@ -157,3 +158,17 @@ def test_another_operation_is_waited_for_until_the_timeout_less_and_less_often(
 
     assert (outcome.id, "timed out" in outcome.error) == ("", True)
     assert azure.phases().count("put") < 12 + seconds / 24
+
+
+def test_an_unexpected_error_is_told_without_a_traceback_and_secrets() -> None:
+    """What Update did not foresee was told raw, and with the secrets in it."""
+
+    async def live(provider: Driver) -> Any:
+        broken = mock.AsyncMock(side_effect=KeyError("not swordfish"))
+        news = POOL_INPUTS | {"customHeaders": {"X-Key": secret("swordfish")}}
+        with mock.patch.object(provider.provider.handler(POOL_TYPE), "update", broken):
+            return await provider.update(POOL, MADE, INPUTS, news)
+
+    words = outcome_of(OddAzure(), live).error
+    assert words.startswith("Internal error of the provider (mock.py:")
+    assert "swordfish" not in words
