@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from aks_catalogue import aks_properties
 from aks_preview.aks_diff import aks_diff, refreshed
-from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER, AksType
+from aks_preview.aks_types import AGENT_POOL, AKS_TYPES, MANAGED_CLUSTER, AksType
 from provider_kit.values import UNKNOWN
 
 POOL: dict[str, Any] = {
@@ -93,17 +92,18 @@ def test_a_changed_property_of_a_pool_updates_or_replaces_it(
     assert answer.delete_before_replace
 
 
-FIXED = [
-    *((AGENT_POOL, path) for path in (*AGENT_POOL.known.when_removed, *AGENT_POOL.known.fixed)),
-    *((MANAGED_CLUSTER, path) for path in (
-        *aks_properties.CLUSTER.when_removed,
-        *aks_properties.CLUSTER.must_stay,
-        *aks_properties.CLUSTER.fixed,
-    )),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("aks_type", "path"), FIXED)
+@pytest.mark.parametrize(
+    ("aks_type", "path"),
+    [
+        (aks_type, path)
+        for aks_type in AKS_TYPES.values()
+        for path in (
+            *aks_type.known.when_removed,
+            *aks_type.known.must_stay,
+            *aks_type.known.fixed,
+        )
+    ],
+)
 def test_removing_a_property_that_azure_keeps_replaces_nothing(
     aks_type: AksType, path: str
 ) -> None:

@@ -15,7 +15,7 @@ from tests.aks_preview.odd.test_events import DROPPED, PENDING, pool
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 _COUNT = st.integers(1, 9)
-SCALED = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
+SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
 POOLS = st.fixed_dictionaries({"count": _COUNT}) | _COUNT.map(lambda n: {**SCALED, "count": n})
 MADE = POOL_INPUTS | {"provisioningState": "Succeeded"}
 LABEL = {"nodeLabels": {"a": "new"}}

@@ -45,7 +45,8 @@ class Aks:
             body = {"properties": found.get("properties", {}) | changes}
             assert self.azure.call("PUT", f"{path}?{API}", body).status in (200, 201)
             wait_until_made(self.azure, path)
-        return found.get("properties")
+        properties: dict[str, Any] | None = found.get("properties")
+        return properties
 
     def program(self, headers: dict[str, str], more: str = "", **args: Any) -> str:
         """A program with one pool in this cluster."""

@@ -4,26 +4,13 @@ from typing import Any
 
 import pytest
 
+from tests.aks_preview.odd import test_events as events
 from tests.aks_preview.odd.azure import FEATURE, POOL, SUBSCRIPTION, Answer, OddAzure
-from tests.aks_preview.odd.driver import (
-    FEATURE_TYPE,
-    POOL_TYPE,
-    Driver,
-    Outcome,
-    RefusedError,
-    outcome_of,
-)
-from tests.aks_preview.odd.test_events import (
-    BROKEN,
-    DROPPED,
-    MISSING,
-    PENDING,
-    SLOW,
-    create,
-    ended,
-)
+from tests.aks_preview.odd.driver import FEATURE_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
+from tests.aks_preview.odd.driver import RefusedError as Refused
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_features import FEATURE_INPUTS
+from tests.aks_preview.test_left_alone import SCALED
 
 # How a user may name the pool to take over, and what names another one or none.
 NAMING = (f"{POOL}/", f'"{POOL}"', f"' {POOL} ' ,", f"\n{POOL}\n", f"/another, {POOL.upper()}")
@@ -33,9 +20,10 @@ NOT_NAMING = ("", POOL[:-1], f"{POOL}2", POOL.rpartition("/")[2], f"{POOL}/a,/b{
 @pytest.mark.parametrize(
     ("is_taken", "answers"),
     [
-        *((True, answers) for answers in ([], [PENDING], [SLOW])),
+        *((True, answers) for answers in ([], [events.PENDING], [events.SLOW])),
         # Nobody else was there: what is there now is of the first try.
-        *((False, answers) for answers in ([], [DROPPED], [DROPPED, PENDING], [BROKEN])),
+        *((False, answers) for answers in ([], [events.DROPPED], [events.BROKEN])),
+        (False, [events.DROPPED, events.PENDING]),
     ],
 )
 def test_a_pool_that_another_client_creates_at_the_same_time_is_not_taken(
@@ -43,12 +31,12 @@ def test_a_pool_that_another_client_creates_at_the_same_time_is_not_taken(
 ) -> None:
     """Two programs looked, found nothing, and both had made it."""
     azure = OddAzure()
-    azure.bend("look", MISSING)
+    azure.bend("look", events.MISSING)
     azure.bend("put", *answers)
     if is_taken:
         azure.put(vmSize="another")
 
-    made = outcome_of(azure, create)
+    made = outcome_of(azure, events.create)
 
     assert made.id == ("" if is_taken else POOL)
     assert ("exists already" in made.error) is bool(made.error) is is_taken
@@ -58,9 +46,9 @@ def test_a_pool_that_another_client_creates_at_the_same_time_is_not_taken(
 @pytest.mark.parametrize("words", [*NAMING, *NOT_NAMING])
 def test_what_a_killed_update_made_is_taken_over_if_the_user_names_it(words: str) -> None:
     """With a slash at the end, or quotes, nothing was taken over; and its nodes were made one."""
-    azure, scaled = OddAzure(), {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
-    azure.put(**scaled, count=9)
-    inputs = {**POOL_INPUTS, **scaled, "customHeaders": {"A": "b"}}
+    azure = OddAzure()
+    azure.put(**SCALED, count=9)
+    inputs = {**POOL_INPUTS, **SCALED, "customHeaders": {"A": "b"}}
 
     outcome = outcome_of(azure, lambda provider: provider.create(inputs), takeOver=words)
 
@@ -79,9 +67,9 @@ def test_what_a_killed_update_made_is_taken_over_if_the_user_names_it(words: str
 def test_a_take_over_that_fails_is_in_the_state() -> None:
     azure = OddAzure()
     azure.put()
-    azure.bend("poll", ended("Failed"))
+    azure.bend("poll", events.ended("Failed"))
 
-    outcome = outcome_of(azure, create, takeOver=POOL)
+    outcome = outcome_of(azure, events.create, takeOver=POOL)
 
     assert (outcome.id, bool(outcome.reasons)) == (POOL, True)
 
@@ -93,7 +81,7 @@ def compared(path: str, *values: Any, kind: str = POOL_TYPE, **configuration: An
     async def compare(provider: Driver) -> Outcome:
         try:
             answers.append(await provider.diff(path, *values, kind=kind))
-        except RefusedError as error:
+        except Refused as error:
             answers.append(error.args[0])
         return Outcome()
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest import mock
 
@@ -138,10 +138,13 @@ class Driver:
             kept = provider_pb2.ErrorResourceInitFailed()
             assert status_pb2.Status.FromString(details).details[0].Unpack(kept)
             raw = json_format.MessageToDict(kept)
-            values = [revealed(raw.get(name, {})) for name in ("properties", "inputs")]
-            return Outcome(kept.id, *values, words, tuple(kept.reasons), raw)
-        values = [revealed(raw.get(name, {})) for name in ("properties", "inputs")]
-        return Outcome(known if method == "Update" else raw.get("id", ""), *values, raw=raw)
+            return replace(_outcome(kept.id, raw), error=words, reasons=tuple(kept.reasons))
+        return _outcome(known if method == "Update" else raw.get("id", ""), raw)
+
+
+def _outcome(resource_id: str, raw: dict[str, Any]) -> Outcome:
+    outputs, inputs = revealed(raw.get("properties", {})), revealed(raw.get("inputs", {}))
+    return Outcome(resource_id, outputs, inputs, raw=raw)
 
 
 @asynccontextmanager

@@ -1,9 +1,11 @@
 """The odd Azure is an ordinary one until it is bent, and the clock leaps over what only waits."""
 
+from typing import Any
+
 from tests.aks_preview.odd.azure import CLUSTER, POOL, OddAzure, refusal
 from tests.aks_preview.odd.driver import Driver, Outcome, outcome_of
 
-POOL_INPUTS = {
+POOL_INPUTS: dict[str, Any] = {
     "resourceGroupName": "group",
     "resourceName": "cluster",
     "agentPoolName": "gpu",
