@@ -71,7 +71,7 @@ def test_a_feature_that_is_not_registered_stays_unfinished_after_a_refresh(
     azure.feature = now
 
     async def refresh_and_mend(provider: Driver) -> Any:
-        known = FEATURE_INPUTS | ({"state": before} if before else {})
+        known: Any = FEATURE_INPUTS | ({"state": before} if before else {})
         for _ in range(2):
             read = await provider.read(FEATURE, known, FEATURE_INPUTS, FEATURE_TYPE)
             assert bool(read.reasons) is is_unfinished

@@ -16,8 +16,8 @@ from aks_preview.configuration import SETTINGS
 from tests.aks_preview.odd import clock
 from tests.aks_preview.odd.azure import Answer, OddAzure, refusal, serving
 from tests.aks_preview.odd.driver import Outcome, driving
+from tests.aks_preview.odd.test_events import create
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
-from tests.aks_preview.test_interrupts import create
 from tests.waiting import until
 
 SECRET, BEARER = "a client's secret", "what is shown to the runner"

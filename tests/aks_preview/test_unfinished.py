@@ -69,11 +69,11 @@ def test_names_in_another_case_are_no_change(
     azure = OddAzure(POOL if path == FEATURE else path)
     azure.feature = "Registered"
     azure.put(path, **{name: value for name, value in inputs.items() if "Name" not in name})
-    known: Any = ({}, {}) if is_import else (program | {"state": "Registered"}, program)
+    outputs, old = ({}, {}) if is_import else (program | {"state": "Registered"}, program)
     later = program | ({"customHeaders": {"A": "b"}} if is_import and path != FEATURE else {})
 
     async def refresh(provider: Driver) -> Outcome:
-        outcome = await provider.read(path, *known, kind)
+        outcome = await provider.read(path, outputs, old, kind)
         diff = await provider.diff(path, outcome.outputs, outcome.inputs, later, kind=kind)
         return Outcome(outcome.id, error=" ".join([*diff.diffs, *diff.replaces]))
 

@@ -79,7 +79,7 @@ class _Log(EngineLog):
         super().__init__(None)
         self.lines: list[str] = []
 
-    async def _log(self, _: Any, __: str, message: str, **___: Any) -> None:
+    async def _log(self, _: Any, __: str, message: str, **___: Any) -> None:  # type: ignore[override]
         self.lines.append(masked(message))
 
 
@@ -88,7 +88,7 @@ class Driver:
 
     def __init__(self) -> None:
         log = _Log()
-        with mock.patch("aks_preview.provider.EngineLog", lambda _: log):
+        with mock.patch("aks_preview.provider.EngineLog", return_value=log):
             self.provider = AksPreview()
         self.log = log.lines
         self._servicer = _Servicer([], "", self.provider, "")
@@ -109,15 +109,21 @@ class Driver:
     async def create(self, inputs: Values, *, kind: str = POOL_TYPE, **about: Any) -> Outcome:
         return await self._outcome("Create", "", kind, properties=inputs, **about)
 
-    async def update(self, known: str, *values: Values, kind: str = POOL_TYPE, **about: Any) -> Any:
+    async def update(
+        self, known: str, *values: Values, kind: str = POOL_TYPE, **about: Any
+    ) -> Outcome:
         """The values are the old outputs, the old inputs and the new ones, here and in a diff."""
         fields = dict(zip(("olds", "old_inputs", "news"), values, strict=True))
         return await self._outcome("Update", known, kind, **fields, **about)
 
-    async def read(self, known: str, outputs: Values, inputs: Values, kind: str = POOL_TYPE) -> Any:
+    async def read(
+        self, known: str, outputs: Values, inputs: Values, kind: str = POOL_TYPE
+    ) -> Outcome:
         return await self._outcome("Read", known, kind, properties=outputs, inputs=inputs)
 
-    async def delete(self, known: str, outputs: Values, kind: str = POOL_TYPE, **about: Any) -> Any:
+    async def delete(
+        self, known: str, outputs: Values, kind: str = POOL_TYPE, **about: Any
+    ) -> Outcome:
         """An outcome without an id is of a resource that the state loses."""
         return await self._outcome("Delete", known, kind, properties=outputs, **about)
 
