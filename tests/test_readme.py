@@ -87,6 +87,8 @@ def registration(running: Cloud, namespace: str, action: str) -> None:
     azure.wait(f"{path}{V}", lambda reply: bool(reply.body["registrationState"] == state))
 
 
+# Four minutes beside other lives.
+@pytest.mark.timeout(900)
 @pytest.mark.engine
 @pytest.mark.nightly
 def test_the_commands_take_an_empty_subscription_to_a_running_stack(

@@ -353,7 +353,9 @@ def _require_success(content: Any) -> None:
         if state.lower() in _FAILED:
             reason = reason_in(content)
             ended = f"It ended as {state}"
-            raise AzureError(advised(f"{ended}: {reason}" if reason else f"{ended}. Azure gave no reason."))
+            raise AzureError(
+                advised(f"{ended}: {reason}" if reason else f"{ended}. Azure gave no reason.")
+            )
 
 
 def _content(answer: Any) -> Any:

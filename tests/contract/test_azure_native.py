@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
 from rehearsal.offline_plug_ins.azure_native.native_types import TYPES, args_shape
+from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table

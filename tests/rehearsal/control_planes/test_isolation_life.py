@@ -48,7 +48,8 @@ def isolated(today: Cluster) -> Iterator[Cluster]:
             lambda: "is privileged" in _try(today, _pod(_container(securityContext=_PRIVILEGED))),
             "the policies are in force",
         )
-        until(lambda: _env(_created(today, _pod(_container()))) == [VOID], "both of them")
+        until(lambda: _env(_created(today, _pod(_container()))) == [VOID], "that of pods too")
+        until(lambda: NAME in _try(today, REFUSED["secret"][0]), "and that of their values")
         yield today
     finally:
         today.run("delete", "-f", "-", content=objects)

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 from pulumi_azure_native import containerservice
 
-from rehearsal.offline_plug_ins.azure_native.shapes import mistakes
 from provider_kit.values import UNKNOWN
 from rehearsal.offline_plug_ins.azure_native.native_types import args_shape
+from rehearsal.offline_plug_ins.azure_native.shapes import mistakes
 
 POOL = {"resourceGroupName": "g", "resourceName": "c"}
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from provider_kit.arm import Method
-from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Shape
 from provider_kit.values import UNKNOWN
 from rehearsal.offline_plug_ins.azure_native.native_types import API_VERSION, NativeType
+from rehearsal.offline_plug_ins.azure_native.shapes import ListOf, MapOf, ObjectOf, Shape
 
 Fields = Mapping[str, Shape]
 Values = Mapping[str, Any]

@@ -17,7 +17,6 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
-from rehearsal.offline_plug_ins.azure_native.shapes import NOT_A_PROPERTY, mistakes
 from provider_kit.values import UNKNOWN, plain_map, property_map, without_nulls
 from rehearsal.offline_plug_ins.azure_native.arm import (
     AcceptedError,
@@ -42,6 +41,7 @@ from rehearsal.offline_plug_ins.azure_native.properties import (
     refreshed,
     request,
 )
+from rehearsal.offline_plug_ins.azure_native.shapes import NOT_A_PROPERTY, mistakes
 
 
 class AzureNative(HandlerProvider):
