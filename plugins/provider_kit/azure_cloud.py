@@ -196,6 +196,12 @@ class _RequestingCredential(AsyncTokenCredential):
             token: AccessToken = await credential.get_token(*scopes, **more)
             return token
 
+    async def close(self) -> None:
+        """Has nothing to close: each sign-in closes its own connection."""
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     async def _assertion(self) -> str:
         parts = urlsplit(self.url)
         query = urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)])
