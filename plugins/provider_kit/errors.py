@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ODataV4Format
+from azure.core.exceptions import (
+    ClientAuthenticationError,
+    HttpResponseError,
+    ODataV4Format,
+    ServiceRequestError,
+    ServiceResponseError,
+)
 from azure.mgmt.core.exceptions import ARMErrorFormat
 
 from provider_kit.secrecy import legible
@@ -45,6 +51,12 @@ _ADVICE: Mapping[str, str] = MappingProxyType(
         "VMSizeNotSupported": _SKU,
     }
 )
+_LOST: Mapping[type[BaseException], str] = MappingProxyType(
+    {
+        ServiceRequestError: "Azure cannot be reached: ",
+        ServiceResponseError: "The connection to Azure was lost: ",
+    }
+)
 _TIMED_OUT = (
     "The operation timed out. Set a longer time in customTimeouts of the resource; the default is "
     "one hour."
@@ -60,7 +72,8 @@ def explained(error: BaseException) -> str:
     if isinstance(error, HttpResponseError):
         told = error.error
         return advised(reason_of(told) if told else f"{error.status_code}: {error}")
-    return legible(str(error) or type(error).__name__)
+    words = next((words for kind, words in _LOST.items() if isinstance(error, kind)), "")
+    return legible(f"{words}{error}" or type(error).__name__)
 
 
 def advised(text: str) -> str:
