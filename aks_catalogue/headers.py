@@ -100,7 +100,7 @@ HEADERS: Mapping[str, Header] = MappingProxyType({row.name.lower(): row for row 
 
 
 def header_mistakes(headers: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
-    """Yields all mistakes in custom headers. Values that are not strings are checked elsewhere.
+    """Yields all mistakes in custom headers. A caller checks that values are strings.
 
     `path` is the property with the headers. Reasons do not contain values, which may be secrets.
     """

@@ -77,6 +77,14 @@ def refreshed(inputs: Any, old: Any, new: Any) -> Any:
     return new
 
 
+def with_fixed(aks_type: AksType, inputs: Values, others: Values) -> dict[str, Any]:
+    """Returns the inputs with the fixed properties that only the other inputs have."""
+    for path in aks_type.known.fixed:
+        if at(inputs, path) is None and at(others, path) is not None:
+            inputs = _with(inputs, path, at(others, path))
+    return dict(inputs)
+
+
 def is_autoscaled(pool: Any) -> bool:
     """Whether the autoscaler sets the number of nodes."""
     return isinstance(pool, Mapping) and pool.get("enableAutoScaling") is True
@@ -99,7 +107,8 @@ def _with(values: Values, path: str, value: Any) -> dict[str, Any]:
     name, _, rest = path.partition(".")
     if rest:
         inner = values.get(name)
-        value = _with(inner, rest, value) if isinstance(inner, Mapping) else inner
+        is_object = isinstance(inner, Mapping) or (inner is None and value is not None)
+        value = _with(inner or {}, rest, value) if is_object else inner
     changed = {key: member for key, member in values.items() if key != name}
     return changed if value is None else {**changed, name: value}
 
@@ -113,8 +122,10 @@ def _with_objects(values: Values, names: set[str], others: Values) -> dict[str, 
 
 
 def _are_named(items: Any) -> bool:
-    return isinstance(items, list) and all(
-        isinstance(item, Mapping) and isinstance(item.get("name"), str) for item in items
+    return (
+        isinstance(items, list)
+        and all(isinstance(item, Mapping) and isinstance(item.get("name"), str) for item in items)
+        and len(_by_name(items)) == len(items)
     )
 
 

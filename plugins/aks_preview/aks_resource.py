@@ -14,7 +14,7 @@ from aks_catalogue import headers, nodes
 from aks_catalogue.aks_properties import POOL
 from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.shapes import mapping, mappings
-from aks_preview.aks_diff import aks_diff, is_autoscaled, refreshed
+from aks_preview.aks_diff import aks_diff, is_autoscaled, refreshed, with_fixed
 from aks_preview.aks_types import (
     AGENT_POOL,
     HEADERS,
@@ -27,10 +27,11 @@ from aks_preview.configuration import TAKE_OVER, taken_over
 from provider_kit.arm import Arm, Delivery, Headers, NotFoundError, state_of
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
+from provider_kit.engine_log import EngineLog
 from provider_kit.errors import explained, reason_in
 from provider_kit.provider import Handler, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
-from provider_kit.values import property_map
+from provider_kit.values import UNKNOWN, property_map
 from provider_kit.waiting import loop_time, pauses, wait_because_of
 
 # The messages of AKS and ARM for another running operation. Their error codes are not enough: a
@@ -68,11 +69,15 @@ class AksResource(Handler):
         aks_type: AksType,
         arm: Arm,
         cancellation: Cancellation,
+        log: EngineLog,
         names_new_feature: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._type = aks_type
         self._arm = arm
         self._cancellation = cancellation
+        self._log = log
+        # The resources that this run has taken over, by their IDs.
+        self._taken: set[str] = set()
         self._names_new_feature = names_new_feature
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
@@ -98,6 +103,7 @@ class AksResource(Handler):
         if (existing := await self._existing(task, resource_id)) is not None:
             if resource_id.lower() not in taken_over(self._arm.configuration.text(TAKE_OVER)):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
+            self._taken.add(resource_id.lower())
             return resource_id, await self.update(task, resource_id, Recorded({}, existing), inputs)
         delivery = Delivery()
 
@@ -120,8 +126,7 @@ class AksResource(Handler):
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
         desired = emptied(self._type.known.emptied_by, old.inputs, inputs)
-        is_finished = _was_finished(old.outputs)
-        delivery = Delivery()
+        is_finished, delivery, etags = _was_finished(old.outputs), Delivery(), [""]
 
         async def request() -> tuple[Values, Headers]:
             """Reads the live resource for each try: AKS can scale it while this waits."""
@@ -129,11 +134,16 @@ class AksResource(Handler):
             sent = as_others_left(desired, old.inputs, live, is_finished=is_finished)
             require_nodes(sent, live)
             # Otherwise a change of another client, since this look, would be undone.
-            unchanged = {"If-Match": str(live["eTag"])} if live.get("eTag") else {}
+            etags.append(str(live.get("eTag") or ""))
+            unchanged = {"If-Match": f'"{etags[-1]}"'} if etags[-1] else {}
             return self._type.body(sent), {**(inputs.get(HEADERS) or {}), **unchanged}
 
+        def is_busy(error: HttpResponseError) -> bool:
+            has_changed = error.status_code == _PRECONDITION_FAILED and etags[-1] != etags[-2]
+            return has_changed or self._is_busy(error)
+
         try:
-            return await self._put(task, place, inputs, request, delivery, is_there=True)
+            return await self._put(task, place, inputs, request, delivery, is_busy)
         except Exception as error:
             if delivery.is_accepted or delivery.is_unclear:
                 raise _unfinished(resource_id, inputs, error, delivery) from error
@@ -147,6 +157,10 @@ class AksResource(Handler):
         if old.inputs:
             before = self._type.inputs_of(old.outputs)
             inputs = refreshed(old.inputs, before, actual) | input_only(old.inputs)
+            if STATE not in old.outputs:
+                # An unfinished update left the inputs as outputs. Azure returns some of them never,
+                # such as `scaleSetPriority: Regular`, and without them it would be replaced.
+                inputs = with_fixed(self._type, inputs, old.inputs)
         else:
             chosen = self._type.known.chosen_by_aks
             inputs = {name: value for name, value in actual.items() if name not in chosen}
@@ -157,6 +171,11 @@ class AksResource(Handler):
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place, refusal = self._place(resource_id), ""
+        if place.lower() in self._taken:
+            # It had another name in the program, or it is being replaced.
+            message = f"{place} is not deleted in Azure, because this update has taken it over."
+            await self._log.warning(task.urn, message)
+            return
 
         async def request() -> tuple[None, Headers]:
             return None, {}
@@ -178,19 +197,12 @@ class AksResource(Handler):
         inputs: Values,
         request: Callable[[], Any],
         delivery: Delivery,
-        *,
-        is_there: bool = False,
+        is_busy: Callable[[HttpResponseError], bool] | None = None,
     ) -> dict[str, Any]:
         """Sends a PUT, and returns the outputs after its operation has ended."""
-
-        def is_busy(error: HttpResponseError) -> bool:
-            has_changed = is_there and error.status_code == _PRECONDITION_FAILED
-            return has_changed or self._is_busy(error)
-
+        place, is_busy = (resource_id, self._api_version), is_busy or self._is_busy
         async with self._arm.failing(task.until):
-            accepted = await self._arm.begin(
-                "PUT", resource_id, self._api_version, request, delivery, is_busy
-            )
+            accepted = await self._arm.begin("PUT", *place, request, delivery, is_busy)
         resource = await self._arm.finish(accepted, task.until)
         outputs = _finished(self._type.outputs_of(resource, self._api_version))
         return outputs | _not_returned(inputs)
@@ -312,8 +324,11 @@ def header_mistakes(inputs: Values) -> Iterator[Mistake]:
     sent = inputs.get(HEADERS)
     if isinstance(sent, Mapping):
         yield from headers.header_mistakes(sent, HEADERS)
-        for name in (name for name, value in sent.items() if value is None):
-            yield Mistake(property_path(HEADERS, name), "has no value: remove it")
+        for name, value in sent.items():
+            if value is None:
+                yield Mistake(property_path(HEADERS, name), "has no value: remove it")
+            elif value is not UNKNOWN and not isinstance(value, str):
+                yield Mistake(property_path(HEADERS, name), "must be a string")
 
 
 def require_nodes(desired: Values, live: Values) -> None:

@@ -26,6 +26,7 @@ _TYPE_OUTPUT = "typePropertiesType"
 _VERSION_OUTPUT = "azureApiVersion"
 # What ARM returns of each resource, and no program sets.
 _OF_ARM = frozenset({"id", "name", "systemData", "type", _VERSION_OUTPUT})
+_POOLS = "agentPoolProfiles"
 _IDENTITIES = "userAssignedIdentities"
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -106,6 +107,12 @@ class AksType:
         """Returns the outputs in the form of inputs, without what the server sets."""
         omitted = {*_OURS, *_OF_ARM, *self.known.by_server, _TYPE_OUTPUT}
         inputs = {name: value for name, value in outputs.items() if name not in omitted}
+        if isinstance(pools := inputs.get(_POOLS), list):
+            read_only = {*POOL.by_server, "powerState"}
+            inputs[_POOLS] = [
+                {name: value for name, value in pool.items() if name not in read_only}
+                for pool in pools
+            ]
         return inputs | ({"type": outputs[_TYPE_OUTPUT]} if _TYPE_OUTPUT in outputs else {})
 
 

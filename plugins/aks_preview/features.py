@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_catalogue.mistakes import Mistake
-from provider_kit.arm import Arm, Delivery, Headers
+from provider_kit.arm import Arm, Delivery, Headers, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
@@ -132,7 +132,11 @@ class FeatureRegistration(Handler):
             )
             return
         self._arm.require(resource_id)
-        await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)
+        try:
+            await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)
+        except NotFoundError as error:
+            if not error.is_gone:
+                raise
 
     def _provider(self, namespace: str) -> str:
         return f"/subscriptions/{self._arm.subscription}/providers/{namespace}"

@@ -35,7 +35,7 @@ class AksPreview(HandlerProvider):
         self._arm = Arm(cancellation)
         features = FeatureRegistration(self._arm, cancellation, log)
         handlers: dict[str, Handler] = {
-            token: AksResource(known, self._arm, cancellation, features.is_new)
+            token: AksResource(known, self._arm, cancellation, log, features.is_new)
             for token, known in AKS_TYPES.items()
         }
         self._settled: asyncio.Task[None] | None = None

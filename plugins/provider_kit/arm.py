@@ -15,7 +15,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 import aiohttp
-from azure.core.exceptions import AzureError, HttpResponseError
+from azure.core.exceptions import AzureError, DecodeError, HttpResponseError
 from azure.core.pipeline import PipelineRequest
 from azure.core.pipeline.policies import (
     AsyncRetryPolicy,
@@ -37,7 +37,7 @@ from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
-from provider_kit.errors import advised, codes, explained, reason_in
+from provider_kit.errors import advised, code_of, explained, reason_in
 from provider_kit.serving import ProviderError
 from provider_kit.waiting import pauses, wait_because_of, waited
 
@@ -53,6 +53,8 @@ _IN_PATHS = "/~()!*'@:$&+,;=-._"
 _GONE = frozenset(
     {
         "AgentPoolNotFound",
+        # A preview feature that Azure has given up.
+        "FeatureNotFound",
         "ManagedClusterNotFound",
         "NotFound",
         "ParentResourceNotFound",
@@ -182,13 +184,14 @@ class Arm:
         policies = [
             RequestIdPolicy(),
             UserAgentPolicy("aks-gpu"),
-            AsyncARMAutoResourceProviderRegistrationPolicy(),
             AsyncRetryPolicy(**_RETRIES_OF_READS),
+            # Below the retries: its second try of a request has to be the last one, too.
+            AsyncARMAutoResourceProviderRegistrationPolicy(),
             AsyncARMChallengeAuthenticationPolicy(self._credential, cloud.scope),
             _Sending(self._cancellation),
         ]
         return AsyncARMPipelineClient(
-            cloud.resource_manager, policies=policies, transport=_Transport()
+            cloud.resource_manager, policies=policies, transport=_Transport(connection_timeout=30)
         )
 
     async def close(self) -> None:
@@ -208,8 +211,7 @@ class Arm:
         except HttpResponseError as error:
             if error.status_code != 404:
                 raise ProviderError(self._explain(error)) from error
-            is_gone = not _GONE.isdisjoint(codes(error)[:1])
-            raise NotFoundError(self._explain(error), is_gone=is_gone) from error
+            raise NotFoundError(self._explain(error), is_gone=code_of(error) in _GONE) from error
         except (AzureError, TimeoutError) as error:
             raise ProviderError(self._explain(error)) from error
 
@@ -263,7 +265,7 @@ class Arm:
             if error.is_gone:
                 return None
             raise ProviderError(
-                f"Whether {resource_id} still exists is unknown, so it stays in the state: {error}"
+                f"Whether {resource_id} exists is unknown, so the state stays as it is: {error}"
             ) from error
 
     async def begin(
@@ -380,9 +382,9 @@ def _may_have_arrived(error: AzureError) -> bool:
 
 
 def _is_temporary(error: AzureError) -> bool:
-    if isinstance(error, HttpResponseError):
-        return error.status_code in _TEMPORARY
-    return True
+    # A response that is cut off has no status.
+    is_cut = isinstance(error, DecodeError)
+    return is_cut or not isinstance(error, HttpResponseError) or error.status_code in _TEMPORARY
 
 
 def _asked_pause(error: AzureError) -> float:

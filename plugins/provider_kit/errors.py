@@ -71,7 +71,9 @@ def explained(error: BaseException) -> str:
         return legible(f"Cannot sign in to Azure: {error.message}")
     if isinstance(error, HttpResponseError):
         told = error.error
-        return advised(reason_of(told) if told else f"{error.status_code}: {error}")
+        return advised(
+            reason_of(told) or ": ".join(filter(None, (str(error.status_code or ""), str(error))))
+        )
     words = next((words for kind, words in _LOST.items() if isinstance(error, kind)), "")
     return legible(f"{words}{error}" or type(error).__name__)
 
@@ -86,9 +88,9 @@ def advised(text: str) -> str:
     return text
 
 
-def codes(error: HttpResponseError) -> list[str]:
-    """Returns the codes of Azure's error, the outermost first."""
-    return [str(each.code) for each, _ in _told(error.error)]
+def code_of(error: HttpResponseError) -> str:
+    """Returns the code of Azure's error; empty if there is none."""
+    return str(error.error.code or "") if error.error else ""
 
 
 def reason_of(error: ODataV4Format | None) -> str:

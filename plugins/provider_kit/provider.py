@@ -89,7 +89,7 @@ class Handler(ABC):
 
     @abstractmethod
     async def read(self, resource_id: str, old: Recorded) -> Live | None:
-        """Returns the live resource. Inputs that mean the same as old ones keep their spelling."""
+        """Returns the live resource, with the inputs that changed in Azure."""
 
     @abstractmethod
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:

@@ -216,3 +216,12 @@ def test_what_azure_writes_otherwise_and_others_add_is_no_drift(
 )
 def test_what_others_changed_where_the_program_has_it_is_drift(old: Any, new: Any) -> None:
     assert refreshed(old, old, new) == new
+
+
+def test_an_imported_cluster_has_no_read_only_properties_of_its_pools() -> None:
+    """They were inputs, and other ones after each update: it never settled."""
+    pool = {"name": "system", "count": 2, "eTag": "a", "provisioningState": "Succeeded"}
+
+    assert MANAGED_CLUSTER.inputs_of({"agentPoolProfiles": [pool]}) == {
+        "agentPoolProfiles": [{"name": "system", "count": 2}]
+    }

@@ -101,3 +101,19 @@ def test_a_pool_waits_until_aks_knows_a_feature_that_was_just_registered(
 
     assert len(azure.puts()) == (3 if is_registered else 1)
     assert ("with a FeatureRegistration" in outcome.error) is not is_registered
+
+
+def test_a_feature_that_azure_has_given_up_leaves_the_state() -> None:
+    """Its 404 was no proof: refresh and destroy of the whole stack failed."""
+    azure = OddAzure()
+    gone = refusal(404, "FeatureNotFound", "The feature 'New' could not be found.")
+    for phase in ("feature", "unregister"):
+        azure.bend(phase, for_ever=gone)
+    inputs = FEATURE_INPUTS | {"unregisterOnDelete": True}
+
+    async def live(provider: Driver) -> Outcome:
+        found = await provider.read(FEATURE, inputs, inputs, FEATURE_TYPE)
+        assert (found.id, found.error) == ("", "")
+        return await provider.delete(FEATURE, inputs, FEATURE_TYPE)
+
+    assert outcome_of(azure, live).error == ""

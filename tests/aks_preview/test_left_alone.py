@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aks_catalogue import aks_properties
 from aks_preview.aks_resource import as_others_left, emptied
-from tests.aks_preview.odd.azure import POOL, Answer, OddAzure
+from tests.aks_preview.odd.azure import POOL, Answer, OddAzure, refusal
 from tests.aks_preview.odd.driver import Driver, Outcome, outcome_of
 from tests.aks_preview.odd.test_events import DROPPED, PENDING, pool
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
@@ -160,3 +160,17 @@ def test_the_live_count_is_kept_unless_our_own_update_did_not_finish(
     assert azure.puts()[-1][1]["count"] == count
     # It is done, and says no more than that.
     assert (done.error, "__finished" in done.outputs) == ("", False)
+
+
+def test_an_update_that_azure_calls_outdated_without_a_change_ends() -> None:
+    """It looked again for an hour: what it sent was not what Azure takes for the etag."""
+    azure = OddAzure()
+    azure.put(**POOL_INPUTS)
+    azure.bend("put", for_ever=refusal(412, "PreconditionFailed", "Its eTag is another one."))
+
+    outcome = outcome_of(
+        azure, lambda odd: odd.update(POOL, MADE, POOL_INPUTS, POOL_INPUTS | {"count": 2})
+    )
+
+    assert "PreconditionFailed" in outcome.error
+    assert azure.phases().count("put") == 2

@@ -149,3 +149,20 @@ def test_a_pool_of_azure_native_stays_there_in_an_update(more: dict[str, Any], w
     # AKS has raised the number of nodes meanwhile: that is no replacement.
     for error in (moved(more), moved(more, count=3)):
         assert words in error
+
+
+def test_a_resource_with_a_new_name_that_was_taken_over_is_not_deleted_under_its_old_one() -> None:
+    """Renamed in the program and taken over in one run, the pool was adopted, and then deleted."""
+    azure, log = OddAzure(), list[str]()
+    azure.put(**POOL_INPUTS)
+
+    async def live(provider: Driver) -> Outcome:
+        await provider.create(POOL_INPUTS)
+        await provider.delete(POOL, POOL_INPUTS)
+        log.extend(provider.log)
+        return Outcome()
+
+    outcome_of(azure, live, takeOver=POOL)
+
+    assert azure.get(POOL) is not None
+    assert any("not deleted" in line for line in log)

@@ -50,6 +50,23 @@ def test_a_refresh_reports_a_failed_provisioning_state(
         assert (word in outcome.error) is is_unfinished
 
 
+def test_what_azure_never_returns_replaces_nothing_after_an_unfinished_update() -> None:
+    """AKS does not return `scaleSetPriority: Regular`: after Ctrl-C and a refresh, the next `up`
+    would have deleted the pool and created it again.
+    """
+    kind, inputs = KINDS[POOL]
+    program = inputs | {"scaleSetPriority": "Regular", "tags": {"a": "not sent yet"}}
+    azure = OddAzure()
+    azure.put(POOL, **{name: value for name, value in inputs.items() if "Name" not in name})
+
+    async def refresh(provider: Driver) -> Outcome:
+        outcome = await provider.read(POOL, program, program, kind)
+        diff = await provider.diff(POOL, outcome.outputs, outcome.inputs, program, kind=kind)
+        return Outcome(outcome.id, error=" ".join([*diff.diffs, *diff.replaces]))
+
+    assert outcome_of(azure, refresh) == Outcome(POOL, error="tags")
+
+
 @pytest.mark.parametrize("written", [str.upper, str.lower])
 @pytest.mark.parametrize("is_import", [True, False])
 @pytest.mark.parametrize(

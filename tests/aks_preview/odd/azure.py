@@ -151,7 +151,7 @@ class OddAzure:
         if there is None:
             return "If-Match" in headers
         tag = there["properties"]["eTag"]
-        return "If-None-Match" in headers or headers.get("If-Match", tag) != tag
+        return "If-None-Match" in headers or headers.get("If-Match", f'"{tag}"') != f'"{tag}"'
 
     def _own(self, phase: str, body: bytes, path: str, *, is_done: bool) -> Answer:
         """Does what is asked for, and says so as Azure would."""

@@ -75,6 +75,7 @@ EVENTS = {
     ),
     "500 for ever": Event({"put": [BROKEN] * 60}, "Something broke.", False, 26),
     "an unregistered provider": Event({"put": [UNREGISTERED], "provider": [REGISTERING]}, puts=2),
+    "the same, and the connection drops": Event({"put": [UNREGISTERED, DROPPED]}, puts=3),
     "one that cannot be registered": Event(
         {"put": [UNREGISTERED] * 2, "register provider": [POLICY]}, "az provider register", False
     ),
