@@ -35,8 +35,7 @@ _OF_POOLS = {
     **dict.fromkeys(
         (
             "autoScalingEnabled", "enableAutoScaling", "enableEncryptionAtHost",
-            "enableHostEncryption", "enableNodePublicIP", "enableNodePublicIp",
-            "hostEncryptionEnabled", "nodePublicIpEnabled", "onlyCriticalAddonsEnabled",
+            "enableHostEncryption", "hostEncryptionEnabled", "onlyCriticalAddonsEnabled",
         ),
         FLAG,
     ),
@@ -60,7 +59,6 @@ _OF_CLUSTERS = {
     "apiServerAuthorizedIpRanges": listed(TEXT),
     "defaultNodePool": _POOL,
     "kubernetesVersion": TEXT,
-    "location": TEXT,
     "nodeProvisioningProfile": an_object({"mode": TEXT}),
     "privateClusterEnabled": FLAG,
     "sku": an_object({"name": TEXT}, ANYTHING),

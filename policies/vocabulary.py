@@ -59,7 +59,6 @@ _CLASSIC_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "count": ("nodeCount",),
         "enableAutoScaling": ("autoScalingEnabled", "enableAutoScaling"),
         "enableEncryptionAtHost": ("hostEncryptionEnabled", "enableHostEncryption"),
-        "enableNodePublicIP": ("nodePublicIpEnabled", "enableNodePublicIp"),
         "gpuInstanceProfile": ("gpuInstance",),
         "scaleSetPriority": ("priority",),
         "scaleSetEvictionPolicy": ("evictionPolicy",),

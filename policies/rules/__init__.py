@@ -6,7 +6,6 @@ A mandatory rule and the advisory one that reports what is only possible are in 
 from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
 
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
-from policies.rules.allowed_regions import allowed_regions
 from policies.rules.api_server_closed import api_server_closed
 from policies.rules.device_plugin_mig_strategy import (
     device_plugin_mig_strategy,
@@ -42,11 +41,9 @@ from policies.rules.gpu_workload_fits import gpu_workload_fits
 from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
-from policies.rules.no_public_node_ip import no_public_node_ip
 from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
 from policies.rules.pack_configuration import pack_configuration
 from policies.rules.protect_production_pools import protect_production_pools
-from policies.rules.required_tags import required_tags
 
 RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     # Mandatory or remediating.
@@ -78,14 +75,11 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_mig_supported,
     gpu_workload_fits,
     gpu_seen_unasked,
-    allowed_regions,
     allowed_gpu_sizes,
     gpu_count_cap,
     host_encryption,
     api_server_closed,
     gpu_software_images,
-    no_public_node_ip,
-    required_tags,
     protect_production_pools,
     # Last, because it reports on all others.
     pack_configuration,

@@ -59,7 +59,6 @@ POOL: dict[str, Any] = {
     "scaleSetPriority": "Spot",
     "scaleSetEvictionPolicy": "Deallocate",
     "upgradeSettings": {"maxSurge": "10%"},
-    "enableNodePublicIP": False,
     "nodeLabels": {"a": "b"},
     "nodeInitializationTaints": ["a=b:NoSchedule"],
     "tags": {"owner": "a", "SkipGPUDriverInstall": "true"},
@@ -88,7 +87,6 @@ RESOURCES = [
     pool("odd", vmSize=None, virtualMachinesProfile=MACHINES),
     of(
         "azure-native:containerservice:ManagedCluster",
-        location="eastus",
         kubernetesVersion="1.30",
         tags={"owner": "a"},
         resourceName="own",
@@ -133,7 +131,7 @@ RESOURCES = [
     ),
 ]
 # Another pool, which every rule on pools finds the same of, whatever stands beside it.
-BESIDE = pool("beside", osType="Windows", vmSize="Standard_NC6", enableNodePublicIP=True)
+BESIDE = pool("beside", osType="Windows", vmSize="Standard_NC6")
 
 UNKNOWN = [value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_")]
 ASSETS = [
@@ -206,9 +204,7 @@ def test_no_rule_breaks(resource: Resource, data: st.DataObject) -> None:
     assert {rule for name, rule, _ in said if name == "beside"} >= FOUND_BESIDE
 
 
-FOUND_BESIDE = {
-    "gpu-pool-linux-only", "gpu-size-retired", "allowed-gpu-sizes", "no-public-node-ip",
-}  # fmt: skip
+FOUND_BESIDE = {"gpu-pool-linux-only", "gpu-size-retired", "allowed-gpu-sizes"}
 
 
 @pytest.mark.parametrize("odd", [5, "x", [None], [["a"]], {"a": 1}], ids=str)

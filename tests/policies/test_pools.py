@@ -6,7 +6,7 @@ from typing import Any
 from policies.pools import pools_of
 from policies.rules import RULES
 from tests.policies.gpu_stacks import TOLERATION, daemon_set, together
-from tests.policies.policy_harness import Resource, pack_says
+from tests.policies.policy_harness import pack_says
 from tests.policies.pool_variants import (
     AGENT_POOL,
     CLUSTER,
@@ -28,7 +28,6 @@ WRONG: list[Mapping[str, Any]] = [
         "mode": "System",
         "enableAutoScaling": False,
         "enableEncryptionAtHost": False,
-        "enableNodePublicIP": True,
         "nodeTaints": [],
         "orchestratorVersion": "1.9",
         "gpuInstanceProfile": "MIG1g",
@@ -62,7 +61,7 @@ def test_a_property_that_is_left_out_has_the_newest_name(form: Form) -> None:
     (read,) = pools_of(form.type, form.resource({"vmSize": CPU}).properties)
     newest = next(other for other in FORMS if other.type == form.type)
 
-    for name in ("enableAutoScaling", "enableEncryptionAtHost", "enableNodePublicIP"):
+    for name in ("enableAutoScaling", "enableEncryptionAtHost"):
         assert read.name_of(name) == newest.said(name)
 
 
@@ -99,15 +98,13 @@ ON_POOLS = {
     "allowed-gpu-sizes", "device-plugin-toleration-unclear", "gpu-count-cap", "gpu-image-retired",
     "gpu-mig-supported", "gpu-pool-autoscaling", "gpu-pool-linux-only", "gpu-pool-minimum-size",
     "gpu-pool-separate", "gpu-pool-tainted", "gpu-size-retired", "gpu-size-unknown",
-    "gpu-spot-settings", "host-encryption", "kubernetes-minimum-version", "no-public-node-ip",
-    "gpu-stack-owner-unclear", "protect-production-pools", "required-tags",
+    "gpu-spot-settings", "host-encryption", "kubernetes-minimum-version",
+    "gpu-stack-owner-unclear", "protect-production-pools",
 }  # fmt: skip
 
 
 @every_form(FORMS)
 def test_valid_pools_pass(form: Form) -> None:
     pool = {"vmSize": CPU, "mode": "System"} if form.inline else VALID
-    own = {"location": "westeurope", "tags": {"owner": "a"}} if form.inline else {}
-    properties = {**form.resource(pool).properties, **own}
-    resource = Resource(type=form.type, properties=properties, stack="prod", protect=True)
+    resource = form.resource(pool, stack="prod", protect=True)
     assert pack_says(RULES, resource, config=SETTINGS) == []

@@ -19,10 +19,8 @@ from tests.policies.pool_variants import AGENT_POOL, CLUSTER, VALID, Form
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 # A setting that makes each rule look that is silent without one.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "allowed-regions": {"regions": ["westeurope"]},
     "allowed-gpu-sizes": {"sizes": ["Standard_NC8as_T4_v3"]},
     "gpu-count-cap": {"gpus": 2},
-    "required-tags": {"tags": ["owner"]},
 }
 # The levels of the rules that are off until they have one.
 ON = {
@@ -66,10 +64,10 @@ SIZES = {
 
 def test_what_is_no_mistake_for_everybody_is_off_until_it_is_configured() -> None:
     """All stacks switched rules off that are not about GPUs."""
-    off = {"api-server-closed", "gpu-nodes-provisioned", "host-encryption", "no-public-node-ip"}
+    off = {"api-server-closed", "gpu-nodes-provisioned", "host-encryption"}
     assert off <= set(ON)
-    # Without their setting these do nothing. With it alone they would do nothing if they were off.
-    assert {"allowed-regions", "required-tags"}.isdisjoint(ON)
+    # Without its setting this does nothing. With it alone it would do nothing if it were off.
+    assert "allowed-gpu-sizes" not in ON
 
 
 def test_are_named_once() -> None:
@@ -95,7 +93,7 @@ def test_the_example_of_a_configuration_can_be_used() -> None:
 
 @every_rule
 def test_take_no_notice_of_other_resources(rule: Policy) -> None:
-    unknown = dict.fromkeys([*VALID, "data", "spec", "location"], UNKNOWN_STRING_VALUE)
+    unknown = dict.fromkeys([*VALID, "data", "spec"], UNKNOWN_STRING_VALUE)
     others = [
         Resource(type=kind, properties=unknown)
         for kind in (
@@ -113,7 +111,7 @@ def test_take_no_notice_of_other_resources(rule: Policy) -> None:
 @every_rule
 def test_unknown_values_cause_no_findings(rule: Policy, form: Form) -> None:
     names = [
-        *VALID, "nodeLabels", "customHeaders", "location", "kubernetesVersion", "scaleSetPriority",
+        *VALID, "nodeLabels", "customHeaders", "kubernetesVersion", "scaleSetPriority",
         "gpuInstanceProfile", "apiServerAccessProfile",
     ]  # fmt: skip
     unknown: dict[str, str] = dict.fromkeys(names, UNKNOWN_STRING_VALUE)
@@ -134,7 +132,7 @@ LOOK_AT_EVERY_POOL = {
     "gpu-size-retired", "gpu-image-retired",
     "one-gpu-stack-owner", "gpu-pool-tainted", "device-plugin-tolerates-pools",
     "kubernetes-minimum-version", "gpu-pool-autoscaling", "gpu-spot-settings", "gpu-mig-supported",
-    "allowed-gpu-sizes", "gpu-count-cap", "host-encryption", "no-public-node-ip",
+    "allowed-gpu-sizes", "gpu-count-cap", "host-encryption",
 }  # fmt: skip
 
 
