@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART, WITHOUT_OPERANDS
+from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, WITHOUT_OPERANDS
 from policies.certainty import Certainty
 from policies.gpu_software import Software
 from policies.pools import (
@@ -21,9 +21,7 @@ from policies.unknowns import Unknowns
 
 # With these labels set to this value, the GPU Operator skips a node, or one of its parts there.
 _ALL_PARTS, _OFF = WITHOUT_OPERANDS
-_PLUGIN, _DRIVER, _TOOLKIT = (
-    f"{DEPLOY_LABEL}{part}" for part in ("device-plugin", DRIVER_PART, TOOLKIT_PART)
-)
+_PLUGIN, _DRIVER = (f"{DEPLOY_LABEL}{part}" for part in ("device-plugin", DRIVER_PART))
 
 
 @dataclass(frozen=True)
@@ -75,17 +73,7 @@ def brings_driver(stack_pool: StackPool, software: Software) -> bool:
 
 def brings_dra(stack_pool: StackPool, software: Software) -> bool:
     """Whether the software brings a DRA driver to the pool, if it runs there."""
-    return software.dra and serves(stack_pool, software)
-
-
-def brings_toolkit(stack_pool: StackPool, software: Software) -> bool:
-    """Whether the software has the container toolkit for the pool, if it lands there."""
-    return software.toolkit and not _is_switched_off(stack_pool, software, _TOOLKIT)
-
-
-def serves(stack_pool: StackPool, software: Software) -> bool:
-    """Whether the pool's labels leave it to the operator."""
-    return not _is_switched_off(stack_pool, software, _ALL_PARTS)
+    return software.dra and not _is_switched_off(stack_pool, software, _ALL_PARTS)
 
 
 def _is_switched_off(stack_pool: StackPool, software: Software, part: str) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -74,12 +74,7 @@ class Software:
     driver: bool
     # Whether it gives GPUs to pods by Dynamic Resource Allocation.
     dra: bool = False
-    toolkit: bool = False
     is_operator: bool = False
-    # Whether it is a GPU Operator that makes its operands by a ClusterPolicy.
-    has_policy: bool = False
-    # The values of the operator's chart, or the settings of its resource.
-    values: Mapping[str, Any] = field(default_factory=dict)
     # How certain `pods`, `plugin` and `driver` are.
     certainty: Certainty = Certainty.CERTAIN
     # Whether the plugin exits on a node without NVIDIA GPUs, and its MIG strategy, if it is known.
@@ -245,10 +240,7 @@ def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -
         plugin=has_policy and _is_on(values, "devicePlugin"),
         driver=has_policy and _is_on(values, "driver"),
         dra=str(mapping(values.get("gpuCluster")).get("deployCR")).lower() == "true",
-        toolkit=has_policy and _is_on(values, "toolkit"),
         is_operator=True,
-        has_policy=has_policy,
-        values=values,
         certainty=certainty,
         mig_strategy=lambda: mapping(values.get("mig")).get("strategy"),
         reads_settings=lambda: bool(mapping(values.get("devicePlugin")).get("config")),

@@ -110,8 +110,6 @@ _OF_CHARTS = {
     "failOnInitError": FLAG,
     "mig": an_object({"strategy": TEXT}),
     "migStrategy": TEXT,
-    "operator": an_object({}, ANYTHING),
-    "toolkit": _SWITCH,
 }
 _CHARTS = an_object(_OF_CHARTS, ANYTHING)
 _VALUES = an_object(

@@ -24,7 +24,6 @@ from policies.rules.gpu_image_retired import gpu_image_retired
 from policies.rules.gpu_managed_pool import gpu_managed_pool
 from policies.rules.gpu_mig_supported import gpu_mig_supported
 from policies.rules.gpu_nodes_provisioned import gpu_nodes_provisioned
-from policies.rules.gpu_operator_coherent import gpu_operator_coherent
 from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
@@ -50,7 +49,6 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_pool_linux_only,
     gpu_pool_minimum_size,
     one_gpu_stack_owner,
-    gpu_operator_coherent,
     device_plugin_tolerates_pools,
     device_plugin_on_gpu_nodes,
     device_plugin_mig_strategy,

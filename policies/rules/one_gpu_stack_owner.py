@@ -18,12 +18,9 @@ Operator's chart. With `resources.gpus.enabled: false` they leave GPUs to the de
 Pools with AMD GPUs are not judged.
 """
 
-from itertools import chain
-
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.certainty import Certainty, StackFinding, with_certainty
-from policies.operators import incoherent_operators
 from policies.owners import Owners, owners
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -46,9 +43,9 @@ def one_gpu_stack_owner(members: Members, _: Settings, unknowns: Unknowns) -> St
 
 @StackRule(
     title="GPU driver and device plugin clearly have one owner",
-    description="Reports what one-gpu-stack-owner and gpu-operator-coherent refuse, where it is "
-    "not certain; and pools without a driver (driver None, or a size on which AKS installs none) "
-    "if nothing in the stack installs one.",
+    description="Reports what one-gpu-stack-owner refuses, where it is not certain; and pools "
+    "without a driver (driver None, or a size on which AKS installs none) if nothing in the stack "
+    "installs one.",
     severity=Severity.HIGH,
     remedy="Bind the device plugin to the names of its pools by node affinity. Install a driver on "
     "pools without one, or set the rule's owner to who installs it.",
@@ -76,6 +73,4 @@ def gpu_stack_owner_unclear(
         return weighed
 
     weighed = unknowns.each(owners(members, unknowns), unclear)
-    return with_certainty(
-        Certainty.POSSIBLE, chain(weighed, incoherent_operators(members, unknowns))
-    )
+    return with_certainty(Certainty.POSSIBLE, weighed)

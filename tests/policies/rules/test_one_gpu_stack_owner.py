@@ -521,8 +521,7 @@ def test_the_stack_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     many = [pool(f"p{n}") for n in range(9)] + [daemon_set(name=f"d{n}") for n in range(9)]
     stack = together(*many)
     owner(*stack)
-    # Two rules, of which one also asks whether the operators fit.
-    assert len(looked) <= 3 * len(stack)
+    assert len(looked) <= 2 * len(stack)
 
 
 def test_a_kubeconfig_of_another_cloud_is_not_for_the_only_aks_cluster() -> None:
