@@ -15,8 +15,8 @@ from policies.sdk import convert_once, note_configuration
 
 try:
     organization.inherit(RULES, organization.FILE.read_text(encoding="utf-8"))
-except organization.OrganizationError as error:
-    sys.exit(str(error))
+except ValueError as error:
+    sys.exit(f"{organization.FILE.name}: {error}. `aksgpu policies` names every mistake in it.")
 note_configuration()
 convert_once()
 PolicyPack(

@@ -18,7 +18,7 @@ from pulumi_policy import (
 
 from aks_catalogue.address import REPOSITORY
 from policies import exceptions
-from policies.exceptions import CONFIGURATION
+from policies.configuration import CONFIGURATION
 from policies.pools import Pool, pools_of
 from policies.provisioned import provisioned
 from policies.reading import reading
@@ -73,25 +73,20 @@ class PolicyInfo:
             "tags": list(self.tags),
             "url": f"{PAGE}#{name}",
             "config_schema": PolicyConfigSchema(
-                {setting: dict(schema) for setting, schema in self.schemas(name).items()}
+                {setting: dict(schema) for setting, schema in self.schemas.items()}
             ),
         }
 
-    def schemas(self, name: str) -> dict[str, Mapping[str, Any]]:
-        """The schemas of the rule's settings. The rule that reports exceptions takes none."""
-        return {
-            setting: schema
-            for setting, schema in {**self.settings, **_COMMON_SETTINGS}.items()
-            if setting != exceptions.SETTING or name != exceptions.REPORTING_RULE
-        }
+    @property
+    def schemas(self) -> dict[str, Mapping[str, Any]]:
+        """The schemas of the rule's settings, and of those that every rule has."""
+        return {**self.settings, **_COMMON_SETTINGS}
 
-    def judge_settings(
-        self, name: str, args: ResourceValidationArgs, report: ReportViolation
-    ) -> None:
+    def judge_settings(self, args: ResourceValidationArgs, report: ReportViolation) -> None:
         """Reports, once a run, settings that the rule does not have. The engine ignores them."""
         if args.resource_type != STACK:
             return
-        known = self.schemas(name)
+        known = self.schemas
         for setting in args.get_config():
             if setting not in known:
                 report(f"The rule has no setting {setting}: use one of {', '.join(known)}.", None)
@@ -112,7 +107,7 @@ class ResourceRule(PolicyInfo):
 
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-            self.judge_settings(arguments["name"], args, report)
+            self.judge_settings(args, report)
             unknowns, args.props = Unknowns(), _read(args.props)
             settings = self.settings_in(args.get_config())
 

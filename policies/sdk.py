@@ -19,11 +19,15 @@ from types import SimpleNamespace
 from typing import Any
 
 from google.protobuf import json_format
-from pulumi_policy import EnforcementLevel, Policy
+from pulumi.runtime import proto
+from pulumi_policy import Policy
 from pulumi_policy import policy as sdk
 
-from policies.exceptions import CONFIGURATION, REPORTING_RULE
+from policies.configuration import CONFIGURATION
 from policies.reading import NOT_RENDERED
+
+# The name of the line about the configuration, where the engine shows a rule's.
+LINE = "pack-configuration"
 
 # The message of a resource, and the one of its provider.
 _MESSAGES_OF_A_RESOURCE = 2
@@ -57,19 +61,11 @@ class Servicer(sdk._PolicyAnalyzerServicer):
 
     def __init__(self, name: str, version: str, policies: list[Policy], *more: Any) -> None:
         super().__init__(name, version, policies, *more)
+        self._pack, self._version = name, version
         for method in filter(partial(hasattr, self), _METHODS):
             setattr(self, method, LastResults(getattr(self, method)))
         levels = {policy.name: policy.enforcement_level for policy in policies}
         CONFIGURATION.rules = {name: level.value for name, level in levels.items() if level}
-        CONFIGURATION.defaults = {
-            policy.name: {
-                name: setting["default"]
-                for name, setting in policy.config_schema.properties.items()
-                if "default" in setting
-            }
-            for policy in policies
-            if policy.config_schema
-        }
         CONFIGURATION.levels, CONFIGURATION.settings, CONFIGURATION.excepted = {}, {}, {}
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802 (the protocol's name)
@@ -82,12 +78,6 @@ class Servicer(sdk._PolicyAnalyzerServicer):
             name: json_format.MessageToDict(policies[name].properties) for name in policies
         }
         return super().Configure(request, context)  # type: ignore[no-untyped-call]
-
-    def _get_enforcement_level(self, policy: Policy) -> EnforcementLevel:
-        """Keeps the rule that reports switched-off rules on."""
-        level: EnforcementLevel = super()._get_enforcement_level(policy)
-        is_off = level is EnforcementLevel.DISABLED
-        return EnforcementLevel.ADVISORY if is_off and policy.name == REPORTING_RULE else level
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Keeps the results of all resources, which each rule converts; tells the same once."""
@@ -104,6 +94,16 @@ class Servicer(sdk._PolicyAnalyzerServicer):
             told.setdefault(reason if is_one else len(told), diagnostic)
         del response.diagnostics[:]
         response.diagnostics.extend(told.values())
+        if line := CONFIGURATION.line():
+            response.diagnostics.append(
+                proto.AnalyzeDiagnostic(
+                    policyName=LINE,
+                    policyPackName=self._pack,
+                    policyPackVersion=self._version,
+                    message=line,
+                    enforcementLevel=proto.ADVISORY,
+                )
+            )
         return response
 
 

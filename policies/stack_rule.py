@@ -20,7 +20,7 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.exceptions import CONFIGURATION
+from policies.configuration import CONFIGURATION
 from policies.pools import is_cluster
 from policies.reading import Owner, reading
 from policies.rule import STACK, PolicyInfo, Settings
@@ -94,7 +94,7 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
         self, args: ResourceValidationArgs | StackValidationArgs, report_violation: ReportViolation
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
-            self._info.judge_settings(self.name, args, report_violation)
+            self._info.judge_settings(args, report_violation)
             self._inputs[args.urn] = _shared_reading(args)
             return
         unknowns = Unknowns()

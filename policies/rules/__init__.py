@@ -41,7 +41,6 @@ from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
-from policies.rules.pack_configuration import pack_configuration
 from policies.rules.protect_production_pools import protect_production_pools
 
 RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
@@ -79,6 +78,4 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     api_server_closed,
     gpu_software_images,
     protect_production_pools,
-    # Last, because it reports on all others.
-    pack_configuration,
 )
