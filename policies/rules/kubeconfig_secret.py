@@ -1,10 +1,10 @@
 """A kubeconfig with credentials is a secret, wherever it goes.
 
-Any property is marked whose text is a kubeconfig with a key, a token or a password, also in base64,
-and so is the kubeconfig of a Kubernetes provider that is not known yet. A kubeconfig in a ConfigMap
-or in a container's environment is refused even if it is a secret. A template of a kubeconfig is
-marked and not refused: `token: ${TOKEN}`, `{{ ... }}`, `<...>`, `__TOKEN__`, `%TOKEN%`, `$TOKEN`,
-`REDACTED`, `YOUR_TOKEN`.
+Any property is marked whose text is a kubeconfig with a key, a token or a password, as YAML or
+JSON, also in base64, and so is the kubeconfig of a Kubernetes provider that is not known yet. A
+kubeconfig in a ConfigMap or in a container's environment is refused even if it is a secret. A
+template of one is not refused: credentials with `${`, `{{`, `<` or an ellipsis, or without a digit,
+such as `REDACTED` or `your-token`.
 
 Validation policies cannot see which values are secret; only remediations can. So at the levels
 `mandatory` and `advisory` the rule marks nothing, and judges only ConfigMaps and environments. At
