@@ -4,9 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, WITHOUT_OPERANDS
-from policies.certainty import Certainty
-from policies.gpu_software import Software
-from policies.pools import (
+from aks_pools.pools import (
     Pool,
     inline_pool_names,
     is_cluster,
@@ -14,6 +12,8 @@ from policies.pools import (
     pools_of,
     standalone_pool_names,
 )
+from policies.certainty import Certainty
+from policies.gpu_software import Software
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates
 from policies.stack_rule import Member

@@ -4,6 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from aks_pools.gpu_requests import (
+    driver_by_aks,
+    driver_is_left_out,
+    has_managed_gpus,
+    has_specialized_image,
+)
+from aks_pools.pools import Pool, nvidia_gpus
 from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
@@ -14,14 +21,7 @@ from policies.gpu_nodes import (
     lands,
     nvidia_pools,
 )
-from policies.gpu_requests import (
-    driver_by_aks,
-    driver_is_left_out,
-    has_managed_gpus,
-    has_specialized_image,
-)
 from policies.gpu_software import Software, software_in
-from policies.pools import Pool, nvidia_gpus
 from policies.scheduling import is_selected
 from policies.stack_rule import Members
 from policies.unknowns import Unknowns

@@ -5,6 +5,13 @@ from types import MappingProxyType
 
 from aks_catalogue.device_plugin import NO_STRATEGY
 from aks_catalogue.shapes import mapping
+from aks_pools.gpu_requests import (
+    driver_by_aks,
+    has_managed_gpus,
+    has_management_mode,
+    has_specialized_image,
+)
+from aks_pools.pools import nvidia_gpus
 from policies.certainty import Certainty, StackFinding
 from policies.gpu_nodes import (
     Clusters,
@@ -16,14 +23,7 @@ from policies.gpu_nodes import (
     nvidia_pools,
     pools_in,
 )
-from policies.gpu_requests import (
-    driver_by_aks,
-    has_managed_gpus,
-    has_management_mode,
-    has_specialized_image,
-)
 from policies.gpu_software import Software, software_in, some_change_others
-from policies.pools import nvidia_gpus
 from policies.scheduling import chosen, untolerated
 from policies.stack_rule import Members
 from policies.unknowns import Unknowns

@@ -10,8 +10,8 @@ from typing import Any
 
 from aks_catalogue.shapes import mapping, mappings, sequence
 from aks_catalogue.sizes import is_gpu_size
-from policies.pools import Pool
-from policies.vocabulary import AZURE_NATIVE
+from aks_pools.pools import Pool
+from aks_pools.vocabulary import AZURE_NATIVE
 
 _TYPE = re.compile(r"kubernetes:karpenter\.sh/\w+:NodePool(Patch)?")
 _AZURE = "karpenter.azure.com"

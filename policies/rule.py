@@ -17,9 +17,9 @@ from pulumi_policy import (
 )
 
 from aks_catalogue.address import REPOSITORY
+from aks_pools.pools import Pool, pools_of
 from policies import exceptions
 from policies.configuration import CONFIGURATION
-from policies.pools import Pool, pools_of
 from policies.provisioned import provisioned
 from policies.reading import reading
 from policies.sdk import LastResults

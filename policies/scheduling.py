@@ -19,8 +19,8 @@ from aks_catalogue.scheduling import (
     selects,
 )
 from aks_catalogue.sizes import architecture, cpu_sizes, gpu_sizes
+from aks_pools.pools import Pool, nvidia_gpus
 from policies.certainty import Certainty
-from policies.pools import Pool, nvidia_gpus
 
 # AKS, Kubernetes, or software that discovers GPUs sets labels with these domains.
 _SYSTEM_DOMAINS = (

@@ -20,8 +20,8 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
+from aks_pools.pools import is_cluster
 from policies.configuration import CONFIGURATION
-from policies.pools import is_cluster
 from policies.reading import Owner, reading
 from policies.rule import STACK, PolicyInfo, Settings
 from policies.shapes import RESOURCE

@@ -14,12 +14,12 @@ from aks_catalogue.images import AMD64_ALONE
 from aks_catalogue.scheduling import Spec, Taint
 from aks_catalogue.shapes import at, mapping, mappings
 from aks_catalogue.sizes import architecture, cpu_sizes, find
+from aks_pools.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
+from aks_pools.pools import is_cluster
 from policies.certainty import Certainty
 from policies.gpu_nodes import Clusters, StackPool, brings_plugin, lands, nvidia_pools, pools_in
-from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
 from policies.gpu_software import Software, software_in
 from policies.pods import kind_of, pods_of
-from policies.pools import is_cluster
 from policies.provisioned import is_node_pool
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates, unmet, untolerated

@@ -3,7 +3,7 @@
 The rule does nothing until `sizes` is set.
 """
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
 

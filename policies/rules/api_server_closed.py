@@ -7,7 +7,7 @@ addresses is protected by its sign-in alone.
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs
 
 from aks_catalogue.shapes import mapping
-from policies.pools import is_cluster
+from aks_pools.pools import is_cluster
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 

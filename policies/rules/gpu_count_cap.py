@@ -7,8 +7,8 @@ GPUs are reported and not counted. The rule does nothing until `gpus` is set.
 from fractions import Fraction
 
 from aks_catalogue.sizes import find
+from aks_pools.pools import Pool
 from policies.gpu_nodes import StackPool, pools_in
-from policies.pools import Pool
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns

@@ -17,9 +17,9 @@ from pulumi_policy import ResourceValidationArgs, Severity
 from aks_catalogue.headers import retired_headers
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
 from aks_catalogue.retirement import TAGS, has_passed
+from aks_pools.gpu_requests import is_true, specialized_image_headers
+from aks_pools.pools import Pool, is_cluster, is_pool, pools_of
 from policies.features import registrations
-from policies.gpu_requests import is_true, specialized_image_headers
-from policies.pools import Pool, is_cluster, is_pool, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 

@@ -6,7 +6,7 @@ they have MIG.
 
 from aks_catalogue.mig import PROFILES
 from aks_catalogue.sizes import find
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 

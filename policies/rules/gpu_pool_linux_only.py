@@ -7,7 +7,7 @@ pool, except it from the rule, or lower the rule's level.
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 

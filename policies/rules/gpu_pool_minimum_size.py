@@ -9,7 +9,7 @@ from pulumi_policy import EnforcementLevel
 
 from aks_catalogue.retirement import has_passed
 from aks_catalogue.sizes import FLOOR, find, gpu_sizes
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
 

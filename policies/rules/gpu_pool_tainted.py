@@ -6,7 +6,7 @@ GPUs, turn the rule off for its stack.
 """
 
 from aks_catalogue.nodes import GPU_TAINTS, SPOT_TAINT
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 # PreferNoSchedule is only a preference.

@@ -7,7 +7,7 @@ autoscaler, and for the nodes that an upgrade adds: AKS's default of 10% is 2 of
 
 from aks_catalogue.nodes import surge_nodes
 from aks_catalogue.sizes import rack_of
-from policies.pools import Machines, Pool
+from aks_pools.pools import Machines, Pool
 from policies.rule import Findings, PoolRule, Settings
 
 

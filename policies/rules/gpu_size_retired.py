@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 
 from aks_catalogue.retirement import SUCCESSORS, has_passed
 from aks_catalogue.sizes import find
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 

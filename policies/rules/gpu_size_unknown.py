@@ -4,7 +4,7 @@ The other rules on sizes accept sizes that are not in the table.
 """
 
 from aks_catalogue.sizes import find
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
 

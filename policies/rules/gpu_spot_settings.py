@@ -5,7 +5,7 @@ their disks and their quota.
 """
 
 from aks_catalogue.nodes import is_zero
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 

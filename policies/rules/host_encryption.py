@@ -7,7 +7,7 @@ caches are in clear. It is fixed when the pool is created. The subscription need
 
 from pulumi_policy import EnforcementLevel
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 

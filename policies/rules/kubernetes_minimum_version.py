@@ -9,7 +9,7 @@ changes, so the rule only advises. A version that is left out passes: AKS choose
 from pulumi_policy import ResourceValidationArgs
 
 from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS, minor_version, written
-from policies.pools import is_cluster, pools_of
+from aks_pools.pools import is_cluster, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 

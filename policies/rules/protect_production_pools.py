@@ -6,7 +6,7 @@ cluster.
 
 from pulumi_policy import ResourceValidationArgs
 
-from policies.pools import Pool, pools_of
+from aks_pools.pools import Pool, pools_of
 from policies.production import PRODUCTION_STACKS, is_production
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns

@@ -18,7 +18,7 @@ from pulumi_policy.deserialize import (
     SPECIAL_SIG_KEY,
 )
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, ResourceRule, Settings
 from policies.rules import RULES
 from policies.stack_rule import Members, StackFindings, StackRule

@@ -56,7 +56,7 @@ def test_each_stack_inherits_it_and_the_preview_tells_what_a_stack_softens(
 ) -> None:
     """Each stack had to repeat it, and a stack without a file silently had none."""
     pack = tmp_path / "pack"
-    for part in ("policies", "aks_catalogue", "docs"):
+    for part in ("policies", "aks_pools", "aks_catalogue", "docs"):
         shutil.copytree(ROOT / part, pack / part, ignore=shutil.ignore_patterns("__pycache__"))
     project = pack / "policies" / "PulumiPolicy.yaml"
     content = yaml.safe_load(project.read_text())

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from policies.pools import pools_of
+from aks_pools.pools import pools_of
 from policies.rules import RULES
 from tests.policies.gpu_stacks import TOLERATION, daemon_set, together
 from tests.policies.policy_harness import pack_says

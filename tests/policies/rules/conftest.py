@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aks_pools.vocabulary import CLASSIC_CLUSTER, CLASSIC_POOL, Renamed
 from policies import reading
-from policies.vocabulary import CLASSIC_CLUSTER, CLASSIC_POOL, Renamed
 
 # What the classic provider calls as azure-native does, or does not have.
 _SAME_NAMES = {
@@ -40,7 +40,7 @@ def only_names_of_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
         if vocabulary in (CLASSIC_POOL, CLASSIC_CLUSTER):
             known = {*vocabulary.names, *vocabulary.flat, *vocabulary.fixed, *_SAME_NAMES}
             if name not in known:
-                pytest.fail(f"policies/vocabulary.py does not say what {name} is called")
+                pytest.fail(f"aks_pools/vocabulary.py does not say what {name} is called")
         return get(pool, name)
 
     monkeypatch.setattr(Renamed, "__getitem__", getitem)

@@ -10,6 +10,7 @@ from pulumi.automation.events import StepEventStateMetadata
 from pulumi.runtime.rpc import UNKNOWN
 
 from aks_catalogue.sizes import find, is_gpu_size
+from aks_pools.pools import Machines, Pool, pools_of
 from aksgpu.review.model import (
     LOSSES,
     GpuCount,
@@ -20,7 +21,6 @@ from aksgpu.review.model import (
     Span,
 )
 from aksgpu.review.preview_result import Step, inputs_of
-from policies.pools import Machines, Pool, pools_of
 
 NOT_KNOWN_YET = "a size not known yet"
 # The inputs with an agent pool's name: as a resource, and inline in a cluster.

@@ -7,8 +7,8 @@ from aks_catalogue import nodes
 from aks_catalogue.headers import CUSTOM_FEATURES, SPECIALIZED_IMAGE
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE
 from aks_catalogue.sizes import find
+from aks_pools.pools import Pool
 from policies.certainty import Certainty
-from policies.pools import Pool
 
 
 def specialized_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:

@@ -16,8 +16,8 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
 from aks_catalogue.regions import plain
 from aks_catalogue.sizes import find, is_gpu_size
+from aks_pools.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
 from policies.certainty import Certainty
-from policies.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
 
 # A type can contain the API version, as in azure-native:containerservice/v20240901:AgentPool. With
 # an SDK that is generated for one version, the name of the package contains it.
