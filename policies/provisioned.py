@@ -35,7 +35,7 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
             )
         }  # fmt: skip
         node = {"virtualMachinesProfile": sizes, **taints}
-        yield Pool("This NodePool", AZURE_NATIVE, False, properties, lambda: node)
+        yield Pool(AZURE_NATIVE, properties, lambda: node, noun="This NodePool")
 
 
 def is_node_pool(resource_type: str, properties: Mapping[str, Any]) -> bool:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, fields
 from functools import wraps
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
+    PolicyResource,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
@@ -18,12 +19,11 @@ from pulumi_policy import (
 
 from aks_catalogue.address import REPOSITORY
 from aks_pools.pools import Pool, pools_of
+from aks_pools.values import OddValueError
 from policies import exceptions
 from policies.configuration import CONFIGURATION
 from policies.provisioned import provisioned
-from policies.reading import reading
-from policies.sdk import LastResults
-from policies.shapes import RESOURCE
+from policies.reading import Owner, reading
 from policies.unknowns import Unknowns
 
 PAGE = f"https://{REPOSITORY}/blob/main/docs/reference/rules.md"
@@ -33,6 +33,7 @@ Settings = Mapping[str, Any]
 Findings = Iterator[str]
 ResourceJudge = Callable[[ResourceValidationArgs, Settings, Unknowns], Findings]
 PoolJudge = Callable[[Pool, Settings], Findings]
+_Finding = TypeVar("_Finding")
 
 # The type of the stack itself, the first resource that the engine sends.
 STACK = "pulumi:pulumi:Stack"
@@ -42,10 +43,32 @@ _REASON = {"type": "string", "description": "The reason for this level or these 
 _COMMON_SETTINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"reason": _REASON, exceptions.SETTING: exceptions.SCHEMA}
 )
+# By URN, the inputs of each resource of this run, which all rules share.
+_INPUTS: dict[str, tuple[Any, Mapping[str, Any]]] = {}
 
 
-# All rules share the object that reads a resource's properties.
-_read = LastResults(lambda properties: reading(properties, RESOURCE))
+def inputs_of(resource: ResourceValidationArgs | PolicyResource) -> Mapping[str, Any]:
+    """Returns the inputs of a resource, as the rules read them."""
+    props, known = _INPUTS.get(resource.urn, (None, {}))
+    is_stacks = isinstance(resource, PolicyResource)
+    # The engine gives a rule on the stack the outputs, which can have less.
+    if props is not None and (is_stacks or props is resource.props):
+        return known
+    known = reading(resource.props, Owner(resource.name, resource.resource_type, resource.urn))
+    if not is_stacks:
+        _INPUTS[resource.urn] = resource.props, known
+    return known
+
+
+def judged(
+    pool: Pool, findings: Iterator[_Finding], odd: Callable[[str], _Finding]
+) -> Iterator[_Finding]:
+    """The findings on a pool, with one for a value of a GPU pool that no rule can read."""
+    try:
+        yield from findings
+    except OddValueError as error:
+        if pool.gpu_sizes():
+            yield odd(f"cannot be judged: {error}. Correct it.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +131,7 @@ class ResourceRule(PolicyInfo):
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
             self.judge_settings(args, report)
-            unknowns, args.props = Unknowns(), _read(args.props)
+            unknowns, args.props = Unknowns(), inputs_of(args)
             settings = self.settings_in(args.get_config())
 
             def excepts(_: str) -> bool:
@@ -153,7 +176,10 @@ class PoolRule(PolicyInfo):
             nodes = provisioned(args.resource_type, args.props) if self.provisioned else ()
             return unknowns.each(
                 chain(pools, nodes),
-                lambda pool: (f"{pool.label} {finding}" for finding in judge(pool, settings)),
+                lambda pool: (
+                    f"{pool.label} {finding}"
+                    for finding in judged(pool, judge(pool, settings), lambda odd: odd)
+                ),
             )
 
         info = {field.name: getattr(self, field.name) for field in fields(PolicyInfo)}

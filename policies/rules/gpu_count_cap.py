@@ -8,9 +8,8 @@ from fractions import Fraction
 
 from aks_catalogue.sizes import find
 from aks_pools.pools import Pool
-from policies.gpu_nodes import StackPool, pools_in
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackRule
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
 from policies.unknowns import Unknowns
 
 
@@ -44,7 +43,7 @@ def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> S
                 found.member.urn,
             )
 
-    yield from unknowns.each(pools_in(members, unknowns), count)
+    yield from judge_pools(members, unknowns, count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
         largest_first = sorted(counts, key=lambda each: (-each[1], each[0]))

@@ -7,7 +7,7 @@ what is on it may have been created. The older tag `EnableManagedGPUExperience` 
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from aks_pools.gpu_requests import has_management_mode
+from aks_pools.gpus import has_management_mode
 from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 

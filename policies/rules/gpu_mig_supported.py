@@ -17,7 +17,7 @@ from policies.rule import Findings, PoolRule, Settings
     tags=("gpu", "aks", "mig"),
 )
 def gpu_mig_supported(pool: Pool, _: Settings) -> Findings:
-    profile = pool.get("gpuInstanceProfile")
+    profile = pool.text("gpuInstanceProfile")
     if profile.lower() in ("", "none"):
         return
     name = pool.name_of("gpuInstanceProfile")

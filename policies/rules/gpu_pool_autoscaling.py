@@ -4,7 +4,7 @@ The rule also finds autoscaled pools without `minCount` or `maxCount`. Pools wit
 cannot be autoscaled and pass.
 """
 
-from aks_pools.gpu_requests import has_managed_gpus
+from aks_pools.gpus import has_managed_gpus
 from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 

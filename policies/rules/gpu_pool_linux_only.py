@@ -21,7 +21,7 @@ from policies.rule import Findings, PoolRule, Settings
 )
 def gpu_pool_linux_only(pool: Pool, _: Settings) -> Findings:
     # The system is read first: with Linux, a size that is not known yet does not matter.
-    os_type = pool.get("osType") or "Linux"
+    os_type = pool.text("osType") or "Linux"
     if os_type.lower() == "linux":
         return
     for vm_size in pool.gpu_sizes():

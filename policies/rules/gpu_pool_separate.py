@@ -5,9 +5,8 @@ pods and cannot scale to zero. A refresh adds separate pools to the cluster's li
 count as inline.
 """
 
-from policies.gpu_nodes import StackPool, pools_in
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackRule
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
 from policies.unknowns import Unknowns
 
 
@@ -19,7 +18,7 @@ from policies.unknowns import Unknowns
     tags=("gpu", "aks"),
 )
 def gpu_pool_separate(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return unknowns.each(pools_in(members, unknowns), _judge_pool)
+    return judge_pools(members, unknowns, _judge_pool)
 
 
 def _judge_pool(found: StackPool) -> StackFindings:
@@ -34,7 +33,7 @@ def _judge_pool(found: StackPool) -> StackFindings:
             "resource.",
             found.member.urn,
         )
-    if pool.get("mode").lower() == "system":
+    if pool.text("mode").lower() == "system":
         yield (
             f"{has} and is a system pool: system pods use its nodes, and it cannot scale to zero. "
             "Set mode to User, and use another system pool without GPUs.",

@@ -48,9 +48,8 @@ def gpu_software_images(
 
 def _of_pods(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named]:
     for pods in pods_of(args.resource_type, args.props, unknowns):
-        for kind, index in containers_of(pods):
+        for _, container in containers_of(pods):
             with unknowns.deferred():
-                container = mapping(pods[kind][index])
                 # A patch can leave the image out.
                 if image := str(container.get("image") or ""):
                     yield (

@@ -25,7 +25,7 @@ def gpu_spot_settings(pool: Pool, _: Settings) -> Findings:
                 f"is a spot pool and has upgradeSettings.{name} {nodes}, which AKS refuses on spot "
                 "pools. Remove it."
             )
-    eviction = pool.get("scaleSetEvictionPolicy") or "Delete"
+    eviction = pool.text("scaleSetEvictionPolicy") or "Delete"
     if eviction.lower() != "delete":
         yield (
             f"is a spot pool and has {pool.name_of('scaleSetEvictionPolicy')} {eviction}: evicted "

@@ -20,7 +20,7 @@ from policies.rule import Findings, PoolRule, Settings
     tags=("gpu", "aks", "security"),
 )
 def host_encryption(pool: Pool, _: Settings) -> Findings:
-    if pool.gpu_sizes() and not pool.properties.get("enableEncryptionAtHost"):
+    if pool.gpu_sizes() and not pool.flag("enableEncryptionAtHost"):
         yield (
             "has GPUs and no encryption at host: temporary disks and caches, which can contain "
             f"models and data, are not encrypted. Set {pool.name_of('enableEncryptionAtHost')}."

@@ -12,7 +12,6 @@ no level does it see stack outputs, results of functions, or the path of a file.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
@@ -75,21 +74,19 @@ def kubeconfig_secret(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
 def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
     """Yields the places outside of Secrets that contain credentials."""
     if kind_of(args.resource_type) == "ConfigMap":
-        yield from unknowns.each(
-            ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)
-        )
+        for part in ("data", "binaryData"):
+            yield from _in_data(mapping(args.props.get(part)), part, unknowns)
     for pods in unknowns.each(pods_of(args.resource_type, args.props, unknowns), lambda one: [one]):
-        yield from unknowns.each(containers_of(pods), partial(_in_container, pods))
+        yield from unknowns.each(containers_of(pods), _in_container)
 
 
-def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
-    data = mapping(args.props.get(part))
+def _in_data(data: Mapping[str, Any], part: str, unknowns: Unknowns) -> Iterator[str]:
     keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
     return (f"The ConfigMap's {part}, under {key}," for key in keys)
 
 
-def _in_container(pods: Mapping[str, Any], place: tuple[str, int]) -> Iterator[str]:
-    kind, index = place
-    for variable in mappings(mapping(pods[kind][index]).get("env")):
+def _in_container(found: tuple[str, Mapping[str, Any]]) -> Iterator[str]:
+    place, container = found
+    for variable in mappings(container.get("env")):
         if has_credentials(variable.get("value")):
-            yield f"The environment variable {variable.get('name')} of {kind}[{index}]"
+            yield f"The environment variable {variable.get('name')} of {place}"

@@ -10,6 +10,7 @@ from pulumi_policy import ResourceValidationArgs
 
 from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS, minor_version, written
 from aks_pools.pools import is_cluster, pools_of
+from aks_pools.values import text
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
@@ -42,7 +43,7 @@ def kubernetes_minimum_version(
 ) -> Findings:
     if is_cluster(args.resource_type):
         with unknowns.deferred():
-            version = str(args.props.get("kubernetesVersion") or "")
+            version = text(args.props.get("kubernetesVersion"), "kubernetesVersion")
             least = settings["minimum"]
             if args.props.get("supportPlan") == LONG_TERM:
                 least = _with_long_term_support(least)
@@ -50,7 +51,7 @@ def kubernetes_minimum_version(
     least = _with_long_term_support(settings["minimum"])
     yield from unknowns.each(
         pools_of(args.resource_type, args.props),
-        lambda pool: _compared(pool.label, pool.get("orchestratorVersion"), least),
+        lambda pool: _compared(pool.label, pool.text("orchestratorVersion"), least),
     )
 
 

@@ -139,7 +139,7 @@ def pool_cases(
 ) -> pytest.MarkDecorator:
     """Each case as `pool` and `expected`: the words of each finding (see `mention`).
 
-    A case is what is changed of the valid pool. All forms of pools are read in test_pools.py.
+    A case is what is changed of the valid pool. All forms of pools are read in tests/aks_pools.
     """
     return pytest.mark.parametrize(
         ("pool", "expected"),

@@ -13,8 +13,16 @@ from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_STRING_VALUE
 from aks_catalogue.address import REPOSITORY
 from policies.rules import RULES
 from tests.bench import ROOT
-from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
-from tests.policies.pool_variants import AGENT_POOL, CLUSTER, VALID, Form
+from tests.policies.policy_harness import CANNOT_RUN, Resource, findings, pack_says
+from tests.policies.pool_variants import (
+    AGENT_POOL,
+    CLUSTER,
+    CPU,
+    FORMS,
+    VALID,
+    Form,
+    every_form,
+)
 
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 # A setting that makes each rule look that is silent without one.
@@ -62,18 +70,6 @@ SIZES = {
 }
 
 
-def test_what_is_no_mistake_for_everybody_is_off_until_it_is_configured() -> None:
-    """All stacks switched rules off that are not about GPUs."""
-    off = {"api-server-closed", "gpu-nodes-provisioned", "host-encryption"}
-    assert off <= set(ON)
-    # Without its setting this does nothing. With it alone it would do nothing if it were off.
-    assert "allowed-gpu-sizes" not in ON
-
-
-def test_are_named_once() -> None:
-    assert len({rule.name for rule in RULES}) == len(RULES)
-
-
 # The page.
 
 
@@ -89,6 +85,13 @@ def test_the_example_of_a_configuration_can_be_used() -> None:
 
 
 # What they pass.
+
+
+@every_form(FORMS)
+def test_valid_pools_pass(form: Form) -> None:
+    pool = {"vmSize": CPU, "mode": "System"} if form.inline else VALID
+    resource = form.resource(pool, stack="prod", protect=True)
+    assert pack_says(RULES, resource, config=SETTINGS) == []
 
 
 @every_rule

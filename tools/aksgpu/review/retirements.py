@@ -11,7 +11,7 @@ from pulumi.automation.events import StepEventStateMetadata
 
 from aks_catalogue.retirement import has_passed
 from aks_catalogue.sizes import find
-from aks_pools.gpu_requests import specialized_image_headers
+from aks_pools.gpus import specialized_image_headers
 from aksgpu.review.model import Violation
 from aksgpu.review.pools import all_pools
 from aksgpu.review.preview_result import Step, inputs_of
