@@ -1,5 +1,6 @@
 """The decorators that make a rule, and the settings that every rule has."""
 
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
@@ -73,23 +74,28 @@ def judged(
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyInfo:
-    """A rule's description. Settings are JSON schemas, by name, with their defaults."""
+    """A rule's description. Settings are JSON schemas, by name, with their defaults.
 
-    title: str
-    description: str
+    Without a description, the rule's is the first paragraph of its file, and so is its title.
+    """
+
+    title: str = ""
+    description: str = ""
     remedy: str
     tags: tuple[str, ...]
     level: EnforcementLevel = EnforcementLevel.ADVISORY
     severity: Severity = Severity.MEDIUM
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def arguments(self, function: str) -> dict[str, Any]:
+    def arguments(self, judge: Callable[..., Any]) -> dict[str, Any]:
         """The arguments of every kind of policy. A rule is named after its function."""
-        name = function.replace("_", "-")
+        name = judge.__name__.replace("_", "-")
+        about = (sys.modules[judge.__module__].__doc__ or "").partition("\n\n")[0]
+        description = self.description or " ".join(about.split())
         return {
             "name": name,
-            "display_name": self.title,
-            "description": self.description,
+            "display_name": self.title or description.rstrip("."),
+            "description": description,
             "enforcement_level": self.level,
             "severity": self.severity,
             "remediation_steps": self.remedy,
@@ -151,7 +157,7 @@ class ResourceRule(PolicyInfo):
             unknowns.raise_now(lambda _: False)
             return properties
 
-        arguments = self.arguments(judge.__name__)
+        arguments = self.arguments(judge)
         remediation = remediate if self.remediate else None
         return ResourceValidationPolicy(validate=validate, remediate=remediation, **arguments)
 

@@ -123,7 +123,7 @@ class StackRule(PolicyInfo):
 class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
     def __init__(self, info: PolicyInfo, judge: StackJudge) -> None:
         # The constructors of the two base classes only take the functions to call.
-        Policy.__init__(self, **info.arguments(judge.__name__))
+        Policy.__init__(self, **info.arguments(judge))
         self._info = info
         self._judge = judge
 

@@ -8,8 +8,6 @@ from policies.rule import Findings, PoolRule, Settings, strings
 
 
 @PoolRule(
-    title="GPU sizes are allowed",
-    description="GPU node pools use only allowed VM sizes.",
     remedy="Use one of the allowed sizes that the finding lists.",
     tags=("gpu", "aks", "size", "cost"),
     provisioned=True,

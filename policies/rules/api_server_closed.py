@@ -14,8 +14,6 @@ from policies.unknowns import Unknowns
 
 
 @ResourceRule(
-    title="The API server is not open to all addresses",
-    description="Clusters are private, or have authorized IP ranges.",
     level=EnforcementLevel.DISABLED,
     remedy="Make the cluster private (a new cluster), or set its authorized IP ranges.",
     tags=("aks", "network", "security"),

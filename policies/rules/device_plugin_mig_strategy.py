@@ -26,8 +26,6 @@ _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:Dae
 
 
 @StackRule(
-    title="The device plugin advertises MIG partitions",
-    description="The device plugin of a node pool with a MIG profile has a MIG strategy.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools; where AKS "

@@ -40,8 +40,6 @@ _PLAIN_NODE: Mapping[str, str] = MappingProxyType(
 
 
 @StackRule(
-    title="The device plugin runs on GPU nodes",
-    description="No device plugin runs on a pool of the stack where it would fail.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy=_REMEDY,

@@ -22,8 +22,6 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="The device plugin tolerates the pools' taints",
-    description="The device plugin tolerates the taints of the GPU node pools that it selects.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Add a toleration for each taint of the pools to the device plugin.",

@@ -14,8 +14,6 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="The number of GPUs is capped",
-    description="The stack has no more GPUs than allowed, with all pools at their maximum.",
     remedy="Lower count or maxCount of the pools in the finding, or use smaller sizes.",
     tags=("gpu", "aks", "cost"),
     settings={

@@ -31,8 +31,6 @@ _INSTEAD = (
 
 
 @ResourceRule(
-    title="The specialized GPU image is retired",
-    description="Nothing uses the retired specialized GPU image, or a retired tag or header.",
     severity=Severity.HIGH,
     remedy="Remove the header, the feature or the tag. Use the default image, and install the "
     "device plugin with a DaemonSet or the NVIDIA GPU Operator.",

@@ -13,8 +13,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Pools with managed GPUs are not autoscaled",
-    description="Node pools whose GPUs AKS manages are not autoscaled.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Turn off autoscaling of the pool and set count, or let the stack install the device "

@@ -11,8 +11,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPUs support MIG",
-    description="Node pools with a MIG profile have GPUs that support MIG.",
     remedy="Remove the profile, or use a size with A100, H100 or H200 GPUs.",
     tags=("gpu", "aks", "mig"),
 )

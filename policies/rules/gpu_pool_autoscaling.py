@@ -10,8 +10,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU pools are autoscaled",
-    description="GPU node pools are autoscaled, with a minimum and a maximum number of nodes.",
     remedy="Turn on autoscaling, and set minCount and maxCount.",
     tags=("gpu", "aks", "cost"),
 )

@@ -12,8 +12,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU pools run Linux",
-    description="GPU node pools run Linux.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Set osType of the pool to Linux, or use a size without GPUs.",

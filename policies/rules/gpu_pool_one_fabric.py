@@ -16,8 +16,6 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="Nodes with InfiniBand are on one network",
-    description="The program registers the feature that pools with InfiniBand need.",
     remedy="Register Microsoft.ContainerService/AKSInfinibandSupport before the pool is made: in a "
     "stack file infinibandFeature: register, in a program the component InfinibandFeature.",
     tags=("gpu", "aks", "network"),

@@ -11,8 +11,6 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="GPU pools are separate user pools",
-    description="GPU node pools are separate resources, in mode User.",
     remedy="Give the cluster a system pool without GPUs, and add the GPU pool as a separate "
     "resource in mode User.",
     tags=("gpu", "aks"),

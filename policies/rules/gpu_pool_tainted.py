@@ -15,8 +15,6 @@ _TAINTS = " or ".join(GPU_TAINTS.values())
 
 
 @PoolRule(
-    title="GPU pools are tainted",
-    description="GPU node pools have a taint that keeps away pods that do not need a GPU.",
     remedy=f"Add the taint {_TAINTS} to the pool, and a toleration to GPU workloads and the "
     "device plugin.",
     tags=("gpu", "aks", "scheduling"),

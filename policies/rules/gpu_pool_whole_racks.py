@@ -12,8 +12,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Pools have whole racks",
-    description="Node pools of sizes that Azure gives in racks have the nodes of whole racks.",
     remedy="Use a multiple of 18 for count, minCount and maxCount, and let upgrades add no nodes "
     "(upgradeSettings.maxUnavailable) or a rack.",
     tags=("gpu", "aks", "size"),

@@ -14,8 +14,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU sizes are not retired",
-    description="GPU node pools do not use VM sizes that Azure has retired.",
     severity=Severity.HIGH,
     remedy="Use the successor that the finding names.",
     tags=("gpu", "aks", "retired", "size"),

@@ -9,8 +9,6 @@ from policies.rule import Findings, PoolRule, Settings, strings
 
 
 @PoolRule(
-    title="GPU sizes are known",
-    description="The VM sizes of GPU node pools are in the pack's table, with GPUs and memory.",
     remedy="Check the name of the size. If it is correct, update the pack, or add the size to "
     "acceptedSizes.",
     tags=("gpu", "aks", "size"),

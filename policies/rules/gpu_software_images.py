@@ -23,8 +23,6 @@ Named = tuple[str, str, str]
 
 
 @ResourceRule(
-    title="Images come from allowed registries",
-    description="Containers and the values of charts name images of allowed registries only.",
     remedy="Use an image from one of the registries that the finding lists.",
     tags=("gpu", "kubernetes", "image", "security"),
     settings={

@@ -10,8 +10,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Spot GPU pools have valid settings",
-    description="Spot GPU node pools have no upgrade limits, and Azure deletes evicted nodes.",
     remedy="Remove maxSurge and maxUnavailable, and set the eviction policy to Delete.",
     tags=("gpu", "aks", "spot"),
 )

@@ -12,8 +12,6 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU nodes use encryption at host",
-    description="GPU node pools use encryption at host.",
     level=EnforcementLevel.DISABLED,
     remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
     "pool. AKS does not change it on an existing pool.",

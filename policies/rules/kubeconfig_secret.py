@@ -57,8 +57,6 @@ def _unproxied(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @ResourceRule(
-    title="A kubeconfig is a secret",
-    description="Kubeconfigs with credentials are secret, and not in ConfigMaps or environments.",
     level=EnforcementLevel.REMEDIATE,
     severity=Severity.CRITICAL,
     remedy="Put the kubeconfig in a Kubernetes Secret, and mark it as secret in the program: "

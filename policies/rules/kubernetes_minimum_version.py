@@ -25,8 +25,6 @@ _MINIMUM, _LONG_TERM_MINIMUM = _oldest(OFFICIAL), _oldest(LONG_TERM)
 
 
 @ResourceRule(
-    title="Kubernetes has a minimum version",
-    description="Clusters and pools run a version of Kubernetes that AKS still supports.",
     remedy="Use a newer version of Kubernetes, or remove it to use the default of AKS.",
     tags=("aks", "version"),
     settings={

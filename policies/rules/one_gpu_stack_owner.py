@@ -37,8 +37,6 @@ _Owners = Sequence[tuple[Certainty, str]]
 
 
 @StackRule(
-    title="GPU driver and device plugin have one owner",
-    description="Each GPU node pool gets its driver and its device plugin from one source only.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Choose one owner for the pool: AKS (driver) with a DaemonSet (device plugin), the "

@@ -13,8 +13,6 @@ from policies.unknowns import Unknowns
 
 
 @ResourceRule(
-    title="GPU pools in production are protected",
-    description="GPU node pools of production stacks have the resource option protect.",
     remedy="Set the resource option protect on the pool, or on the cluster of an inline pool.",
     tags=("gpu", "aks", "production"),
     settings={"productionStacks": PRODUCTION_STACKS},
