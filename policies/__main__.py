@@ -11,14 +11,13 @@ from pulumi_policy import EnforcementLevel, PolicyPack
 from aks_catalogue.address import REPOSITORY
 from policies import organization
 from policies.rules import RULES
-from policies.sdk import convert_once, note_configuration
+from policies.sdk import extend
 
 try:
     organization.inherit(RULES, organization.FILE.read_text(encoding="utf-8"))
-except organization.OrganizationError as error:
-    sys.exit(str(error))
-note_configuration()
-convert_once()
+except ValueError as error:
+    sys.exit(f"{organization.FILE.name}: {error}. `aksgpu policies` names every mistake in it.")
+extend()
 PolicyPack(
     name="aks-gpu-policies",
     enforcement_level=EnforcementLevel.MANDATORY,

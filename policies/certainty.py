@@ -12,8 +12,9 @@ class Certainty(IntEnum):
     CERTAIN = 2
 
     @classmethod
-    def of(cls, holds: bool) -> "Certainty":
-        return cls.CERTAIN if holds else cls.NO
+    def of(cls, holds: bool | None) -> "Certainty":
+        """Returns the certainty of what holds, does not, or is not known (None)."""
+        return cls.POSSIBLE if holds is None else cls.CERTAIN if holds else cls.NO
 
 
 # The certainty, the message, and the URN of a finding.

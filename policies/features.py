@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from aks_catalogue.shapes import mapping, sequence
 from policies.unknowns import Unknowns
 
 _FEATURE = re.compile(
@@ -22,15 +23,15 @@ def registrations(
     if _FEATURE.fullmatch(resource_type):
         yield from _named(properties.get("featureName") or properties.get("name"), feature)
     elif _PROVIDER.fullmatch(resource_type):
-        listed = properties.get("features") or ()
+        listed = sequence(properties.get("features"))
         indices = range(len(listed))
         yield from unknowns.each(indices, lambda index: _by_provider(listed[index], feature))
 
 
-def _by_provider(listed: Mapping[str, Any], feature: str) -> Iterator[str]:
-    for name in _named(listed.get("name"), feature):
+def _by_provider(listed: Any, feature: str) -> Iterator[str]:
+    for name in _named(mapping(listed).get("name"), feature):
         # Whether other features are registered does not matter, and can be unknown.
-        if str(listed.get("registered")).lower() != "false":
+        if str(mapping(listed).get("registered")).lower() != "false":
             yield name
 
 

@@ -5,22 +5,21 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from aks_catalogue.shapes import mapping, sequence
+from aks_catalogue.shapes import at, mapping, mappings, sequence
 from policies.unknowns import Unknowns
 
-_TEMPLATE = ("spec", "template", "spec")
 # The path of the pod spec, by the resource's kind.
-_SPEC: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_SPEC: Mapping[str, str] = MappingProxyType(
     {
-        "Pod": ("spec",),
-        "PodTemplate": ("template", "spec"),
-        "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
+        "Pod": "spec",
+        "PodTemplate": "template.spec",
+        "CronJob": "spec.jobTemplate.spec.template.spec",
         **dict.fromkeys(
             (
                 "DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController",
                 "StatefulSet",
             ),
-            _TEMPLATE,
+            "spec.template.spec",
         ),
     }
 )  # fmt: skip
@@ -52,28 +51,17 @@ def pods_of(
         return
     if is_custom(resource_type):
         yield from _templates(properties)
-        return
-    path = _SPEC.get(match["kind"])
-    if path is not None and match["list"]:
-        items = sequence(properties.get("items"))
-        yield from unknowns.each(range(len(items)), lambda index: [_at(items[index], path)])
-    elif path is not None:
-        yield _at(properties, path)
+    elif path := _SPEC.get(match["kind"]):
+        wholes = sequence(properties.get("items")) if match["list"] else [properties]
+        places = range(len(wholes))
+        yield from unknowns.each(places, lambda place: [mapping(at(wholes[place], path))])
 
 
-def containers_of(pods: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Returns the place of each container: its list, and its index. Reads no container."""
-    return [
-        (kind, index)
-        for kind in ("initContainers", "containers")
-        for index in range(len(sequence(pods.get(kind))))
-    ]
-
-
-def _at(whole: Any, path: tuple[str, ...]) -> Mapping[str, Any]:
-    for step in path:
-        whole = mapping(whole).get(step)
-    return mapping(whole)
+def containers_of(pods: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yields each container with its place, such as containers[0]."""
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(mappings(pods.get(kind))):
+            yield f"{kind}[{index}]", container
 
 
 def _templates(whole: Any) -> Iterator[Mapping[str, Any]]:
@@ -87,7 +75,7 @@ def _templates(whole: Any) -> Iterator[Mapping[str, Any]]:
         places = range(len(sequence(whole)))
     for place in places:
         part = None
-        # An unknown property of a custom resource is ignored, unless it usually contains pods.
-        with Unknowns().deferred(again=place in ("containers", "spec", "template")):
+        # What is not known yet in a custom resource is ignored.
+        with Unknowns().deferred():
             part = whole[place]
         yield from _templates(part)

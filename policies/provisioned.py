@@ -10,8 +10,8 @@ from typing import Any
 
 from aks_catalogue.shapes import mapping, mappings, sequence
 from aks_catalogue.sizes import is_gpu_size
-from policies.pools import Pool
-from policies.vocabulary import AZURE_NATIVE
+from aks_pools.pools import Pool
+from aks_pools.vocabulary import AZURE_NATIVE
 
 _TYPE = re.compile(r"kubernetes:karpenter\.sh/\w+:NodePool(Patch)?")
 _AZURE = "karpenter.azure.com"
@@ -35,7 +35,7 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
             )
         }  # fmt: skip
         node = {"virtualMachinesProfile": sizes, **taints}
-        yield Pool("This NodePool", AZURE_NATIVE, False, properties, lambda: node)
+        yield Pool(AZURE_NATIVE, properties, lambda: node, noun="This NodePool")
 
 
 def is_node_pool(resource_type: str, properties: Mapping[str, Any]) -> bool:

@@ -1,15 +1,17 @@
 """The decorators that make a rule, and the settings that every rule has."""
 
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
+    PolicyResource,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
@@ -17,13 +19,12 @@ from pulumi_policy import (
 )
 
 from aks_catalogue.address import REPOSITORY
+from aks_pools.pools import Pool, pools_of
+from aks_pools.values import OddValueError
 from policies import exceptions
-from policies.exceptions import CONFIGURATION
-from policies.pools import Pool, pools_of
+from policies.configuration import CONFIGURATION
 from policies.provisioned import provisioned
-from policies.reading import reading
-from policies.sdk import LastResults
-from policies.shapes import RESOURCE
+from policies.reading import Owner, reading
 from policies.unknowns import Unknowns
 
 PAGE = f"https://{REPOSITORY}/blob/main/docs/reference/rules.md"
@@ -33,6 +34,7 @@ Settings = Mapping[str, Any]
 Findings = Iterator[str]
 ResourceJudge = Callable[[ResourceValidationArgs, Settings, Unknowns], Findings]
 PoolJudge = Callable[[Pool, Settings], Findings]
+_Finding = TypeVar("_Finding")
 
 # The type of the stack itself, the first resource that the engine sends.
 STACK = "pulumi:pulumi:Stack"
@@ -42,56 +44,78 @@ _REASON = {"type": "string", "description": "The reason for this level or these 
 _COMMON_SETTINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"reason": _REASON, exceptions.SETTING: exceptions.SCHEMA}
 )
+# By URN, the inputs of each resource of this run, which all rules share.
+_INPUTS: dict[str, tuple[Any, Mapping[str, Any]]] = {}
 
 
-# All rules share the object that reads a resource's properties.
-_read = LastResults(lambda properties: reading(properties, RESOURCE))
+def inputs_of(resource: ResourceValidationArgs | PolicyResource) -> Mapping[str, Any]:
+    """Returns the inputs of a resource, as the rules read them."""
+    props, known = _INPUTS.get(resource.urn, (None, {}))
+    is_stacks = isinstance(resource, PolicyResource)
+    # The engine gives a rule on the stack the outputs, which can have less.
+    if props is not None and (is_stacks or props is resource.props):
+        return known
+    known = reading(resource.props, Owner(resource.name, resource.resource_type, resource.urn))
+    if not is_stacks:
+        _INPUTS[resource.urn] = resource.props, known
+    return known
+
+
+def judged(
+    pool: Pool, findings: Iterator[_Finding], odd: Callable[[str], _Finding]
+) -> Iterator[_Finding]:
+    """The findings on a pool, with one for a value of a GPU pool that no rule can read."""
+    try:
+        yield from findings
+    except OddValueError as error:
+        if pool.gpu_sizes():
+            yield odd(f"cannot be judged: {error}. Correct it.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyInfo:
-    """A rule's description. Settings are JSON schemas, by name, with their defaults."""
+    """A rule's description. Settings are JSON schemas, by name, with their defaults.
 
-    title: str
-    description: str
+    Without a description, the rule's is the first paragraph of its file, and so is its title.
+    """
+
+    title: str = ""
+    description: str = ""
     remedy: str
     tags: tuple[str, ...]
     level: EnforcementLevel = EnforcementLevel.ADVISORY
     severity: Severity = Severity.MEDIUM
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def arguments(self, function: str) -> dict[str, Any]:
+    def arguments(self, judge: Callable[..., Any]) -> dict[str, Any]:
         """The arguments of every kind of policy. A rule is named after its function."""
-        name = function.replace("_", "-")
+        name = judge.__name__.replace("_", "-")
+        about = (sys.modules[judge.__module__].__doc__ or "").partition("\n\n")[0]
+        description = self.description or " ".join(about.split())
         return {
             "name": name,
-            "display_name": self.title,
-            "description": self.description,
+            "display_name": self.title or description.rstrip("."),
+            "description": description,
             "enforcement_level": self.level,
             "severity": self.severity,
             "remediation_steps": self.remedy,
             "tags": list(self.tags),
             "url": f"{PAGE}#{name}",
             "config_schema": PolicyConfigSchema(
-                {setting: dict(schema) for setting, schema in self.schemas(name).items()}
+                {setting: dict(schema) for setting, schema in self.schemas.items()}
             ),
         }
 
-    def schemas(self, name: str) -> dict[str, Mapping[str, Any]]:
-        """The schemas of the rule's settings. The rule that reports exceptions takes none."""
-        return {
-            setting: schema
-            for setting, schema in {**self.settings, **_COMMON_SETTINGS}.items()
-            if setting != exceptions.SETTING or name != exceptions.REPORTING_RULE
-        }
+    @property
+    def schemas(self) -> dict[str, Mapping[str, Any]]:
+        """The schemas of the rule's settings, and of those that every rule has."""
+        return {**self.settings, **_COMMON_SETTINGS}
 
-    def judge_settings(
-        self, name: str, args: ResourceValidationArgs, report: ReportViolation
-    ) -> None:
+    def judge_settings(self, args: ResourceValidationArgs, report: ReportViolation) -> None:
         """Reports, once a run, settings that the rule does not have. The engine ignores them."""
         if args.resource_type != STACK:
             return
-        known = self.schemas(name)
+        known = self.schemas
         for setting in args.get_config():
             if setting not in known:
                 report(f"The rule has no setting {setting}: use one of {', '.join(known)}.", None)
@@ -112,8 +136,8 @@ class ResourceRule(PolicyInfo):
 
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-            self.judge_settings(arguments["name"], args, report)
-            unknowns, args.props = Unknowns(), _read(args.props)
+            self.judge_settings(args, report)
+            unknowns, args.props = Unknowns(), inputs_of(args)
             settings = self.settings_in(args.get_config())
 
             def excepts(_: str) -> bool:
@@ -133,7 +157,7 @@ class ResourceRule(PolicyInfo):
             unknowns.raise_now(lambda _: False)
             return properties
 
-        arguments = self.arguments(judge.__name__)
+        arguments = self.arguments(judge)
         remediation = remediate if self.remediate else None
         return ResourceValidationPolicy(validate=validate, remediate=remediation, **arguments)
 
@@ -158,7 +182,10 @@ class PoolRule(PolicyInfo):
             nodes = provisioned(args.resource_type, args.props) if self.provisioned else ()
             return unknowns.each(
                 chain(pools, nodes),
-                lambda pool: (f"{pool.label} {finding}" for finding in judge(pool, settings)),
+                lambda pool: (
+                    f"{pool.label} {finding}"
+                    for finding in judged(pool, judge(pool, settings), lambda odd: odd)
+                ),
             )
 
         info = {field.name: getattr(self, field.name) for field in fields(PolicyInfo)}

@@ -1,34 +1,33 @@
-"""Changes three things in the SDK, pulumi_policy 1.21.
+"""What the SDK, pulumi_policy 1.21, has no other way for; nothing else of it is changed.
 
-It notes the pack's configuration: the SDK gives a rule neither its own level nor the settings of
-other rules.
+For each rule, the SDK converts the message of a resource and of its provider to Python again, which
+is two thirds of the pack's time (https://github.com/pulumi/pulumi/issues/6500 is about the time of
+policies). The result depends only on the message, and no rule changes it, so one result serves all
+rules. If a later SDK renames these conversions, they are not cached, and all else stays the same.
 
-It tells once what all rules on the stack say of a chart that is not rendered yet.
-
-It caches the SDK's conversions. For each rule, the SDK converts the message of a resource and of
-its provider to Python again, which takes most of the pack's time. The result depends only on the
-message, and no rule changes it, so one result serves all rules. If a later SDK renames these
-conversions, they are not cached, and all else stays the same.
+The SDK gives a rule neither its own level nor those of others, and has no place for a line about
+the whole configuration: the servicer notes them, and prints the line.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from google.protobuf import json_format
-from pulumi_policy import EnforcementLevel, Policy
+from pulumi.runtime import proto
+from pulumi_policy import Policy
 from pulumi_policy import policy as sdk
 
-from policies.exceptions import CONFIGURATION, REPORTING_RULE
-from policies.reading import NOT_RENDERED
+from policies.configuration import CONFIGURATION
+
+# The name of the line about the configuration, where the engine shows a rule's.
+LINE = "pack-configuration"
 
 # The message of a resource, and the one of its provider.
 _MESSAGES_OF_A_RESOURCE = 2
 _FUNCTIONS = ("deserialize_properties", "unknown_checking_proxy")
-_METHODS = ("_get_resource_options", "_get_provider_resource")
 
 
 class LastResults(threading.local):
@@ -57,19 +56,9 @@ class Servicer(sdk._PolicyAnalyzerServicer):
 
     def __init__(self, name: str, version: str, policies: list[Policy], *more: Any) -> None:
         super().__init__(name, version, policies, *more)
-        for method in filter(partial(hasattr, self), _METHODS):
-            setattr(self, method, LastResults(getattr(self, method)))
+        self._pack, self._version = name, version
         levels = {policy.name: policy.enforcement_level for policy in policies}
         CONFIGURATION.rules = {name: level.value for name, level in levels.items() if level}
-        CONFIGURATION.defaults = {
-            policy.name: {
-                name: setting["default"]
-                for name, setting in policy.config_schema.properties.items()
-                if "default" in setting
-            }
-            for policy in policies
-            if policy.config_schema
-        }
         CONFIGURATION.levels, CONFIGURATION.settings, CONFIGURATION.excepted = {}, {}, {}
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802 (the protocol's name)
@@ -83,37 +72,29 @@ class Servicer(sdk._PolicyAnalyzerServicer):
         }
         return super().Configure(request, context)  # type: ignore[no-untyped-call]
 
-    def _get_enforcement_level(self, policy: Policy) -> EnforcementLevel:
-        """Keeps the rule that reports switched-off rules on."""
-        level: EnforcementLevel = super()._get_enforcement_level(policy)
-        is_off = level is EnforcementLevel.DISABLED
-        return EnforcementLevel.ADVISORY if is_off and policy.name == REPORTING_RULE else level
-
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Keeps the results of all resources, which each rule converts; tells the same once."""
+        """Keeps the results of all resources, which each rule converts."""
         LastResults.limit = len(request.resources) * _MESSAGES_OF_A_RESOURCE
         try:
             response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
         finally:
             LastResults.limit = _MESSAGES_OF_A_RESOURCE
-        told: dict[Any, Any] = {}
-        for diagnostic in response.diagnostics:
-            # Of a chart that is not rendered yet, all rules say the same.
-            is_one = NOT_RENDERED in diagnostic.message
-            reason = diagnostic.message.partition(" during preview: ")[2]
-            told.setdefault(reason if is_one else len(told), diagnostic)
-        del response.diagnostics[:]
-        response.diagnostics.extend(told.values())
+        if line := CONFIGURATION.line():
+            response.diagnostics.append(
+                proto.AnalyzeDiagnostic(
+                    policyName=LINE,
+                    policyPackName=self._pack,
+                    policyPackVersion=self._version,
+                    message=line,
+                    enforcementLevel=proto.ADVISORY,
+                )
+            )
         return response
 
 
-def note_configuration() -> None:
-    """Makes the SDK note the pack's configuration, for the whole process."""
+def extend() -> None:
+    """Makes the SDK use this servicer, and cache its conversions, for the whole process."""
     setattr(sdk, "_PolicyAnalyzerServicer", Servicer)  # noqa: B010 (not exported)
-
-
-def convert_once() -> None:
-    """Makes the SDK cache its conversions, for the whole process."""
     for name in _FUNCTIONS:
         if hasattr(sdk, name):
             setattr(sdk, name, LastResults(getattr(sdk, name)))

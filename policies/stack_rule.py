@@ -6,7 +6,7 @@ azure-native's node pools have outputs without their names. So a rule on a stack
 resources, which only notes the inputs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +20,15 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.exceptions import CONFIGURATION
-from policies.pools import is_cluster
-from policies.reading import Owner, reading
-from policies.rule import STACK, PolicyInfo, Settings
-from policies.shapes import RESOURCE
+from aks_pools.pools import (
+    Pool,
+    inline_pool_names,
+    is_cluster,
+    pools_of,
+    standalone_pool_names,
+)
+from policies.configuration import CONFIGURATION
+from policies.rule import STACK, PolicyInfo, Settings, inputs_of, judged
 from policies.unknowns import Unknowns
 
 
@@ -69,6 +73,46 @@ StackFindings = Iterator[tuple[str, str]]
 StackJudge = Callable[[Members, Settings, Unknowns], StackFindings]
 
 
+@dataclass(frozen=True)
+class StackPool:
+    """One agent pool of the stack."""
+
+    member: Member
+    pool: Pool
+
+    def clusters(self) -> set[str]:
+        """The URNs of the pool's cluster; empty if the cluster is not a resource of this stack."""
+        if self.pool.inline:
+            return {self.member.urn}
+        return self.member.clusters("resourceName", "kubernetesClusterId")
+
+
+def pools_in(members: Collection[Member], unknowns: Unknowns) -> Iterator[StackPool]:
+    """Yields all agent pools of a stack, each once."""
+    names = (standalone_pool_names(member.type, member.properties) for member in members)
+    standalone = {*names} - {None}
+
+    def pools(member: Member) -> Iterator[StackPool]:
+        inputs = member.properties
+        for pool in pools_of(member.type, inputs):
+            if not (pool.inline and inline_pool_names(inputs, pool.properties) in standalone):
+                yield StackPool(member, pool)
+
+    return unknowns.each(members, pools)
+
+
+def judge_pools(
+    members: Members, unknowns: Unknowns, judge: Callable[[StackPool], StackFindings]
+) -> StackFindings:
+    """Yields the findings on each agent pool of a stack."""
+    return unknowns.each(
+        pools_in(members, unknowns),
+        lambda found: judged(
+            found.pool, judge(found), lambda odd: (f"{found.pool.label} {odd}", found.member.urn)
+        ),
+    )
+
+
 class StackRule(PolicyInfo):
     """Decorates a function that judges all resources of a stack together."""
 
@@ -79,10 +123,9 @@ class StackRule(PolicyInfo):
 class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
     def __init__(self, info: PolicyInfo, judge: StackJudge) -> None:
         # The constructors of the two base classes only take the functions to call.
-        Policy.__init__(self, **info.arguments(judge.__name__))
+        Policy.__init__(self, **info.arguments(judge))
         self._info = info
         self._judge = judge
-        self._inputs: dict[str, Mapping[str, Any]] = {}
 
     def has_validation(self) -> bool:
         return True
@@ -94,15 +137,11 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
         self, args: ResourceValidationArgs | StackValidationArgs, report_violation: ReportViolation
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
-            self._info.judge_settings(self.name, args, report_violation)
-            self._inputs[args.urn] = _shared_reading(args)
+            self._info.judge_settings(args, report_violation)
+            inputs_of(args)
             return
         unknowns = Unknowns()
-        members = [
-            Member(resource, _reading(resource) if inputs is None else inputs)
-            for resource in args.resources
-            for inputs in [self._inputs.get(resource.urn)]
-        ]
+        members = [Member(resource, inputs_of(resource)) for resource in args.resources]
         settings = self._info.settings_in(args.get_config())
         stack = next((member.urn for member in members if member.type == STACK), "")
 
@@ -114,21 +153,3 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
                 if not excepts(urn):
                     report_violation(message, urn)
         unknowns.raise_now(excepts)
-
-
-def _reading(resource: PolicyResource | ResourceValidationArgs) -> Mapping[str, Any]:
-    owner = Owner(resource.name, resource.resource_type, resource.urn)
-    return reading(resource.props, RESOURCE, owner)
-
-
-# By URN, each with the properties that it reads.
-_READINGS: dict[str, tuple[Any, Mapping[str, Any]]] = {}
-
-
-def _shared_reading(args: ResourceValidationArgs) -> Mapping[str, Any]:
-    """Returns the reading that all rules on the stack share: each property is converted once."""
-    properties, known = _READINGS.get(args.urn, (None, {}))
-    if properties is not args.props:
-        known = _reading(args)
-        _READINGS[args.urn] = (args.props, known)
-    return known

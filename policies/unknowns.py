@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pulumi_policy.proxy import UnknownValueError
 
+from aks_pools.values import OddValueError
 from policies.reading import CannotReadError
 
 # The message for a bug in the rule.
@@ -18,7 +19,7 @@ _Finding = TypeVar("_Finding")
 
 
 class Unknowns:
-    """Defers the errors of values that are unknown or have the wrong type.
+    """Defers the errors of values that are unknown, or cannot be what their property is.
 
     Also defers errors from bugs in the rule: an exception that reaches the SDK ends the pack.
     """
@@ -28,25 +29,22 @@ class Unknowns:
         self._reasons: dict[str, str] = {}
 
     @contextmanager
-    def deferred(self, *, again: bool = False) -> Iterator[None]:
-        """Notes an error. With `again`, also raises it, for an outer `deferred()` to note."""
+    def deferred(self) -> Iterator[None]:
+        """Notes an error."""
         try:
             yield
         except UnknownValueError as error:
-            self.note(error.message, getattr(error, "urn", ""))
-            if again:
-                raise
+            self.note(error)
+        except OddValueError as error:
+            self._reasons[str(error)] = ""
         except Exception as error:
             # Without the error's text, which can contain a secret value.
             *_, place = traceback.extract_tb(error.__traceback__)
             where = f"{Path(place.filename).name}:{place.lineno}"
-            self.note(f"{FAILED}: {type(error).__name__} in {where}")
-            if again:
-                raise
+            self._reasons[f"{FAILED}: {type(error).__name__} in {where}"] = ""
 
-    def note(self, reason: str, urn: str = "") -> None:
-        """Notes the reason why something is not judged."""
-        self._reasons[reason] = urn
+    def note(self, error: UnknownValueError) -> None:
+        self._reasons[error.message] = getattr(error, "urn", "")
 
     def each(
         self, items: Iterable[_Item], judge: Callable[[_Item], Iterable[_Finding]]
@@ -56,6 +54,10 @@ class Unknowns:
             for item in items:
                 with self.deferred():
                     yield from judge(item)
+
+    def take(self, others: "Unknowns") -> None:
+        """Notes what others have noted."""
+        self._reasons.update(others._reasons)
 
     @property
     def met(self) -> bool:

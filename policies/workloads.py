@@ -14,16 +14,16 @@ from aks_catalogue.images import AMD64_ALONE
 from aks_catalogue.scheduling import Spec, Taint
 from aks_catalogue.shapes import at, mapping, mappings
 from aks_catalogue.sizes import architecture, cpu_sizes, find
+from aks_pools.gpus import driver_by_aks, has_specialized_image
+from aks_pools.pools import is_cluster
 from policies.certainty import Certainty
-from policies.gpu_nodes import Clusters, StackPool, brings_plugin, lands, nvidia_pools, pools_in
-from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
-from policies.gpu_software import Software, software_in
+from policies.gpu_stack import GpuStack, built_in
 from policies.pods import kind_of, pods_of
-from policies.pools import is_cluster
 from policies.provisioned import is_node_pool
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates, unmet, untolerated
-from policies.stack_rule import Member, Members, StackFindings
+from policies.software import PLUGIN, Software, shares
+from policies.stack_rule import Member, Members, StackFindings, StackPool
 from policies.unknowns import Unknowns
 
 _MUTATING_POLICY = "MutatingAdmissionPolicy"
@@ -97,56 +97,38 @@ def _workloads(members: Members) -> Iterator[_Workload]:
 
 
 class _Stack:
-    """The pools and the GPU software of a stack."""
+    """The pools and the GPU software of a stack, and whether nodes can come from elsewhere."""
 
     def __init__(self, members: Members) -> None:
         unread = Unknowns()
-        self.clusters = Clusters(members)
-        self.pools = list(nvidia_pools(members, unread))
-        self.software = software_in(members, unread)
-        self._all_pools = list(pools_in(members, unread))
+        self.gpus = GpuStack(members, unread)
+        self.pools = self.gpus.gpu_pools(unread)
         # Nodes without pools, and pools or software that cannot be read: then absence is no proof.
         with unread.deferred():
             self.has_more = any(map(_makes_nodes, members))
-        self.has_more = unread.met or self.has_more
+        self.has_more = unread.met or bool(self.gpus.unseen) or self.has_more
 
     def is_of_this_cluster(self, member: Member) -> bool:
         """Whether a resource is certainly on a cluster of this stack, which has all its pools."""
-        return any(self._share(found, member) for found in self._all_pools if found.clusters())
+        return any(self._share(found, member) for found in self.gpus.pools if found.clusters())
 
     def pools_of(self, member: Member) -> list[StackPool]:
         return [found for found in self.pools if self._share(found, member)]
 
     def _share(self, found: StackPool, member: Member) -> bool:
-        return self.clusters.have_both(found, member) is Certainty.CERTAIN
+        return self.gpus.clusters.have_both(found, member) is Certainty.CERTAIN
 
     def offer(self, found: StackPool) -> GpuResource | None:
-        """What a node of a pool offers; None if that is not certain."""
-        sizes, pool = found.pool.gpu_sizes(), found.pool
-        if len(sizes) != 1:
+        """What a node of a pool offers; None if its GPUs may be cut or shared."""
+        sizes, pool, unread = found.pool.gpu_sizes(), found.pool, Unknowns()
+        is_cut = pool.text("gpuInstanceProfile") or _MIG_LABEL in pool.part("nodeLabels")
+        if len(sizes) != 1 or is_cut:
             return None
-        profile: str | None = pool.get("gpuInstanceProfile") or None
-        if has_managed_gpus(pool):
-            strategy = at(pool.part("gpuProfile"), "nvidia.migStrategy")
-            strategies = {str(strategy or NO_STRATEGY).lower()}
-        elif has_specialized_image(pool):
-            strategies = {NO_STRATEGY}
-        else:
-            plugins = [
-                item
-                for item in self.software
-                if brings_plugin(found, item) and lands(found, item, self.clusters)
-            ]
-            if any(map(_has_more_settings, plugins)) or _MIG_LABEL in pool.part("nodeLabels"):
-                return None
-            strategies = {str(item.mig_strategy() or NO_STRATEGY) for item in plugins}
-        if len(strategies) != 1:
+        plugins = [one for _, one in self.gpus.running(found, PLUGIN, unread)]
+        is_unsure = unread.met or any(not one.is_certain or shares(one) for one in plugins)
+        if is_unsure or not (plugins or built_in(found)):
             return None
-        (strategy,) = strategies
-        is_divided = profile and strategy != NO_STRATEGY
-        return gpu_resource(
-            sizes[0], mig_profile=profile if is_divided else None, mig_strategy=strategy
-        )
+        return gpu_resource(sizes[0], mig_profile=None, mig_strategy=NO_STRATEGY)
 
 
 def _makes_nodes(member: Member) -> bool:
@@ -157,14 +139,6 @@ def _makes_nodes(member: Member) -> bool:
         is_automatic = any(str(mode).lower() in ("auto", "automatic") for mode in modes)
         return is_automatic or bool(at(properties, "aiToolchainOperatorProfile.enabled"))
     return is_node_pool(member.type, properties)
-
-
-def _has_more_settings(plugin: Software) -> bool:
-    """Whether a device plugin may share or cut GPUs in a way that is not seen here."""
-    strategy = plugin.mig_strategy()
-    cuts = plugin.is_operator and strategy not in (None, NO_STRATEGY)
-    is_unsure = plugin.certainty is not Certainty.CERTAIN or plugin.reads_settings()
-    return cuts or is_unsure or (strategy is None and not plugin.is_operator)
 
 
 def unfitting(members: Members, unknowns: Unknowns) -> StackFindings:
@@ -209,7 +183,7 @@ def _misfits(stack: _Stack, found: StackPool, workload: _Workload) -> Iterator[s
             yield f"the pod does not tolerate its taint {taint}"
     if not is_selected(pool, pods):
         yield f"its nodes do not have {' or '.join(unmet(pool, pods))}, which the pod selects"
-    if not found.runs_linux():
+    if not found.pool.runs_linux():
         yield "its nodes run Windows"
     yield from _cannot_execute(pool.sizes(), workload)
     if _stays_empty(found):
@@ -258,7 +232,8 @@ def seeing_unasked(members: Members, unknowns: Unknowns) -> StackFindings:
         with suppress(CannotReadError):
             containers = [*mappings(pods.get("containers")), *mappings(pods.get("initContainers"))]
             seeing = [each.get("name") for each in containers if gpu_isolation.names_gpus(each)]
-            if not seeing or member.provider_urn in isolated or _is_agents(member, stack.software):
+            is_apart = member.provider_urn in isolated or _is_agents(member, stack.gpus.software)
+            if is_apart or not seeing:
                 return
             pool = next((it for it in stack.pools_of(member) if _is_open(it, pods)), None)
             if pool:
@@ -276,8 +251,8 @@ def _is_open(found: StackPool, pods: Spec) -> bool:
     """Whether pods can run on a pool, and its container runtime gives them what they name."""
     pool = found.pool
     can_run = min(is_selected(pool, pods), tolerates(pool, pods)) and not _stays_empty(found)
-    is_known = found.runs_linux() and not has_specialized_image(pool)
-    return bool(can_run) and is_known and driver_by_aks(pool) is Certainty.CERTAIN
+    is_known = pool.runs_linux() and not has_specialized_image(pool)
+    return bool(can_run) and is_known and driver_by_aks(pool) is True
 
 
 def _isolates(member: Member) -> bool:

@@ -3,13 +3,11 @@
 The rule does nothing until `sizes` is set.
 """
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
 
 @PoolRule(
-    title="GPU sizes are allowed",
-    description="GPU node pools use only allowed VM sizes.",
     remedy="Use one of the allowed sizes that the finding lists.",
     tags=("gpu", "aks", "size", "cost"),
     provisioned=True,

@@ -6,15 +6,14 @@ addresses is protected by its sign-in alone.
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs
 
-from aks_catalogue.shapes import mapping
-from policies.pools import is_cluster
+from aks_catalogue.shapes import mapping, sequence
+from aks_pools.gpus import is_true
+from aks_pools.pools import is_cluster
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 
 @ResourceRule(
-    title="The API server is not open to all addresses",
-    description="Clusters are private, or have authorized IP ranges.",
     level=EnforcementLevel.DISABLED,
     remedy="Make the cluster private (a new cluster), or set its authorized IP ranges.",
     tags=("aks", "network", "security"),
@@ -24,11 +23,13 @@ def api_server_closed(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
         return
     with unknowns.deferred():
         access = mapping(args.props.get("apiServerAccessProfile"))
-        is_private = access.get("enablePrivateCluster") or args.props.get("privateClusterEnabled")
+        is_private = is_true(access.get("enablePrivateCluster")) or is_true(
+            args.props.get("privateClusterEnabled")
+        )
         ranges = [
-            *(access.get("authorizedIPRanges") or ()),
-            *(access.get("authorizedIpRanges") or ()),
-            *(args.props.get("apiServerAuthorizedIpRanges") or ()),
+            *sequence(access.get("authorizedIPRanges")),
+            *sequence(access.get("authorizedIpRanges")),
+            *sequence(args.props.get("apiServerAuthorizedIpRanges")),
         ]
         if not is_private and (not ranges or "0.0.0.0/0" in ranges):
             yield "The API server of this cluster is open to all addresses."

@@ -6,30 +6,47 @@ that waits for them fails after ten minutes. A value that a shell sets, or that 
 waits for, is not known: `device-plugin-bound-to-pools` reports it.
 """
 
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.certainty import Certainty, with_certainty
-from policies.plugin_places import failing
+from aks_catalogue.scheduling import selects
+from aks_pools.gpus import are_nvidias
+from policies.certainty import Certainty, StackFinding, with_certainty
+from policies.gpu_stack import GpuStack
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackRule
+from policies.software import PLUGIN, Software, fails_without_gpus
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule
 from policies.unknowns import Unknowns
 
 _REMEDY = (
     "Bind the device plugin to the GPU pools by node affinity, for example to the pools' names; or "
     'set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.'
 )
+# The labels of a node without GPUs, in a pool outside the stack that no pod selects by name.
+_PLAIN_NODE: Mapping[str, str] = MappingProxyType(
+    {
+        "kubernetes.io/os": "linux",
+        "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/arch": "amd64",
+        "kubernetes.azure.com/agentpool": "",
+        "agentpool": "",
+        "kubernetes.azure.com/mode": "system",
+        "kubernetes.azure.com/role": "agent",
+    }
+)
 
 
 @StackRule(
-    title="The device plugin runs on GPU nodes",
-    description="No device plugin runs on a pool of the stack where it would fail.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy=_REMEDY,
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return with_certainty(Certainty.CERTAIN, failing(members, unknowns))
+    return with_certainty(Certainty.CERTAIN, _failing(members, unknowns))
 
 
 @StackRule(
@@ -43,4 +60,43 @@ def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns
 def device_plugin_bound_to_pools(
     members: Members, _: Settings, unknowns: Unknowns
 ) -> StackFindings:
-    return with_certainty(Certainty.POSSIBLE, failing(members, unknowns))
+    return with_certainty(Certainty.POSSIBLE, _failing(members, unknowns))
+
+
+def _failing(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
+    """Yields device plugins on nodes without NVIDIA GPUs, where they crash repeatedly."""
+    stack = GpuStack(members, unknowns)
+
+    def judge(software: Software) -> Iterator[StackFinding]:
+        if software.is_operator or PLUGIN not in software.brings:
+            return
+        found = list(unknowns.each(stack.pools, lambda pool: _failing_on(stack, software, pool)))
+        yield from found
+        # Other nodes of the cluster are unknown; those of the stack are reported above.
+        is_told = any(certainty for certainty, _, _ in found)
+        if not is_told and fails_without_gpus(software) and selects(software.pods, _PLAIN_NODE.get):
+            where = "nodes without GPUs, because nothing binds it to GPU pools"
+            yield Certainty.POSSIBLE, _message(Certainty.POSSIBLE, where), software.member.urn
+
+    return unknowns.each(stack.software, judge)
+
+
+def _failing_on(stack: GpuStack, software: Software, found: StackPool) -> Iterator[StackFinding]:
+    pool = found.pool
+    # A pool whose size is not known may have NVIDIA GPUs.
+    certainty = Certainty.NO if are_nvidias(pool) is not False else stack.lands(software, found)
+    if certainty and pool.runs_linux():
+        certainty = min(certainty, fails_without_gpus(software))
+    if certainty:
+        label = f"t{pool.label[1:]}" if pool.inline else f"the pool {found.member.name}"
+        reason = "has no NVIDIA GPUs" if pool.runs_linux() else "runs Windows"
+        message = _message(certainty, f"{label}, which {reason}")
+        yield certainty, message, software.member.urn
+
+
+def _message(certainty: Certainty, where: str) -> str:
+    runs_on = "runs on" if certainty is Certainty.CERTAIN else "can run on"
+    return (
+        f"This device plugin {runs_on} {where}: it crashes there repeatedly, and an update that "
+        "waits for it fails. Bind it to the GPU pools by node affinity."
+    )

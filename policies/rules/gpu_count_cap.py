@@ -7,16 +7,13 @@ GPUs are reported and not counted. The rule does nothing until `gpus` is set.
 from fractions import Fraction
 
 from aks_catalogue.sizes import find
-from policies.gpu_nodes import StackPool, pools_in
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackRule
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
 from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="The number of GPUs is capped",
-    description="The stack has no more GPUs than allowed, with all pools at their maximum.",
     remedy="Lower count or maxCount of the pools in the finding, or use smaller sizes.",
     tags=("gpu", "aks", "cost"),
     settings={
@@ -44,7 +41,7 @@ def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> S
                 found.member.urn,
             )
 
-    yield from unknowns.each(pools_in(members, unknowns), count)
+    yield from judge_pools(members, unknowns, count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
         largest_first = sorted(counts, key=lambda each: (-each[1], each[0]))

@@ -17,9 +17,10 @@ from pulumi_policy import ResourceValidationArgs, Severity
 from aks_catalogue.headers import retired_headers
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
 from aks_catalogue.retirement import TAGS, has_passed
+from aks_pools.gpus import is_true, specialized_image_headers
+from aks_pools.pools import Pool, is_cluster, is_pool, pools_of
+from aks_pools.values import part
 from policies.features import registrations
-from policies.gpu_requests import is_true, specialized_image_headers
-from policies.pools import Pool, is_cluster, is_pool, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
@@ -30,8 +31,6 @@ _INSTEAD = (
 
 
 @ResourceRule(
-    title="The specialized GPU image is retired",
-    description="Nothing uses the retired specialized GPU image, or a retired tag or header.",
     severity=Severity.HIGH,
     remedy="Remove the header, the feature or the tag. Use the default image, and install the "
     "device plugin with a DaemonSet or the NVIDIA GPU Operator.",
@@ -48,7 +47,7 @@ def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
 
 
 def _by_header(properties: Mapping[str, Any]) -> Findings:
-    told = dict(retired_headers(properties.get("customHeaders") or {}))
+    told = dict(retired_headers(part(properties.get("customHeaders"), "customHeaders")))
     yield from told.values()
     for header in specialized_image_headers(properties):
         if header not in told:

@@ -7,14 +7,12 @@ what is on it may have been created. The older tag `EnableManagedGPUExperience` 
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.gpu_requests import has_management_mode
-from policies.pools import Pool
+from aks_pools.gpus import has_management_mode
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Pools with managed GPUs are not autoscaled",
-    description="Node pools whose GPUs AKS manages are not autoscaled.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Turn off autoscaling of the pool and set count, or let the stack install the device "

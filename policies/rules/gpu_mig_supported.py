@@ -6,18 +6,16 @@ they have MIG.
 
 from aks_catalogue.mig import PROFILES
 from aks_catalogue.sizes import find
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPUs support MIG",
-    description="Node pools with a MIG profile have GPUs that support MIG.",
     remedy="Remove the profile, or use a size with A100, H100 or H200 GPUs.",
     tags=("gpu", "aks", "mig"),
 )
 def gpu_mig_supported(pool: Pool, _: Settings) -> Findings:
-    profile = pool.get("gpuInstanceProfile")
+    profile = pool.text("gpuInstanceProfile")
     if profile.lower() in ("", "none"):
         return
     name = pool.name_of("gpuInstanceProfile")

@@ -18,8 +18,6 @@ from policies.unknowns import Unknowns
 
 
 @ResourceRule(
-    title="Provisioned GPU nodes have limits",
-    description="Karpenter NodePools that can create GPU nodes list the sizes and limit the GPUs.",
     level=EnforcementLevel.DISABLED,
     remedy=f"Set {GPU} in spec.limits of the NodePool, and list its sizes with "
     "karpenter.azure.com/sku-name; or exclude GPUs with karpenter.azure.com/sku-family.",

@@ -4,14 +4,12 @@ The rule also finds autoscaled pools without `minCount` or `maxCount`. Pools wit
 cannot be autoscaled and pass.
 """
 
-from policies.gpu_requests import has_managed_gpus
-from policies.pools import Pool
+from aks_pools.gpus import has_managed_gpus
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU pools are autoscaled",
-    description="GPU node pools are autoscaled, with a minimum and a maximum number of nodes.",
     remedy="Turn on autoscaling, and set minCount and maxCount.",
     tags=("gpu", "aks", "cost"),
 )

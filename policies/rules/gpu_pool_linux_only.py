@@ -7,13 +7,11 @@ pool, except it from the rule, or lower the rule's level.
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU pools run Linux",
-    description="GPU node pools run Linux.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Set osType of the pool to Linux, or use a size without GPUs.",
@@ -21,7 +19,7 @@ from policies.rule import Findings, PoolRule, Settings
 )
 def gpu_pool_linux_only(pool: Pool, _: Settings) -> Findings:
     # The system is read first: with Linux, a size that is not known yet does not matter.
-    os_type = pool.get("osType") or "Linux"
+    os_type = pool.text("osType") or "Linux"
     if os_type.lower() == "linux":
         return
     for vm_size in pool.gpu_sizes():

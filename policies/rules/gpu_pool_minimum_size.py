@@ -9,13 +9,11 @@ from pulumi_policy import EnforcementLevel
 
 from aks_catalogue.retirement import has_passed
 from aks_catalogue.sizes import FLOOR, find, gpu_sizes
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
 
 @PoolRule(
-    title="GPU pools have a minimum size",
-    description="The VM sizes of GPU node pools are at least Standard_NC6, or another floor.",
     level=EnforcementLevel.MANDATORY,
     remedy="Use a size with at least as many GPUs, and as much memory on each, as the floor, such "
     "as Standard_NC4as_T4_v3; or add the size to acceptedSizes.",

@@ -10,15 +10,12 @@ registered: `aksgpu preflight` can. Then except the pools, with the day as `reas
 from aks_catalogue.nodes import INFINIBAND_FEATURE, INFINIBAND_NAMESPACE
 from aks_catalogue.sizes import has_rdma
 from policies.features import registrations
-from policies.gpu_nodes import StackPool, pools_in
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackRule
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
 from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="Nodes with InfiniBand are on one network",
-    description="The program registers the feature that pools with InfiniBand need.",
     remedy="Register Microsoft.ContainerService/AKSInfinibandSupport before the pool is made: in a "
     "stack file infinibandFeature: register, in a program the component InfinibandFeature.",
     tags=("gpu", "aks", "network"),
@@ -41,4 +38,4 @@ def gpu_pool_one_fabric(members: Members, _: Settings, unknowns: Unknowns) -> St
         for name in registrations(member.type, member.properties, INFINIBAND_FEATURE, unknowns)
     )
     if not any(registered):
-        yield from unknowns.each(pools_in(members, unknowns), judge)
+        yield from judge_pools(members, unknowns, judge)

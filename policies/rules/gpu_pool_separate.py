@@ -5,21 +5,18 @@ pods and cannot scale to zero. A refresh adds separate pools to the cluster's li
 count as inline.
 """
 
-from policies.gpu_nodes import StackPool, pools_in
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackRule
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
 from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="GPU pools are separate user pools",
-    description="GPU node pools are separate resources, in mode User.",
     remedy="Give the cluster a system pool without GPUs, and add the GPU pool as a separate "
     "resource in mode User.",
     tags=("gpu", "aks"),
 )
 def gpu_pool_separate(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return unknowns.each(pools_in(members, unknowns), _judge_pool)
+    return judge_pools(members, unknowns, _judge_pool)
 
 
 def _judge_pool(found: StackPool) -> StackFindings:
@@ -34,7 +31,7 @@ def _judge_pool(found: StackPool) -> StackFindings:
             "resource.",
             found.member.urn,
         )
-    if pool.get("mode").lower() == "system":
+    if pool.text("mode").lower() == "system":
         yield (
             f"{has} and is a system pool: system pods use its nodes, and it cannot scale to zero. "
             "Set mode to User, and use another system pool without GPUs.",

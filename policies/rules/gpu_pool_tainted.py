@@ -6,7 +6,7 @@ GPUs, turn the rule off for its stack.
 """
 
 from aks_catalogue.nodes import GPU_TAINTS, SPOT_TAINT
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 # PreferNoSchedule is only a preference.
@@ -15,8 +15,6 @@ _TAINTS = " or ".join(GPU_TAINTS.values())
 
 
 @PoolRule(
-    title="GPU pools are tainted",
-    description="GPU node pools have a taint that keeps away pods that do not need a GPU.",
     remedy=f"Add the taint {_TAINTS} to the pool, and a toleration to GPU workloads and the "
     "device plugin.",
     tags=("gpu", "aks", "scheduling"),

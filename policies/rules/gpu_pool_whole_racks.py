@@ -7,13 +7,11 @@ autoscaler, and for the nodes that an upgrade adds: AKS's default of 10% is 2 of
 
 from aks_catalogue.nodes import surge_nodes
 from aks_catalogue.sizes import rack_of
-from policies.pools import Machines, Pool
+from aks_pools.pools import Machines, Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Pools have whole racks",
-    description="Node pools of sizes that Azure gives in racks have the nodes of whole racks.",
     remedy="Use a multiple of 18 for count, minCount and maxCount, and let upgrades add no nodes "
     "(upgradeSettings.maxUnavailable) or a rack.",
     tags=("gpu", "aks", "size"),

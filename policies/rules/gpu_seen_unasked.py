@@ -13,8 +13,6 @@ from policies.workloads import seeing_unasked
 
 
 @StackRule(
-    title="Workloads have only the GPUs that they asked for",
-    description="Pods of the program do not see the GPUs of a node without asking for them.",
     remedy="Ask for nvidia.com/gpu in resources.limits; or set NVIDIA_VISIBLE_DEVICES to void; or "
     "close it for the cluster with gpuIsolation.",
     tags=("gpu", "aks", "isolation", "security"),

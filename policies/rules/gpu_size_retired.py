@@ -9,13 +9,11 @@ from pulumi_policy import Severity
 
 from aks_catalogue.retirement import SUCCESSORS, has_passed
 from aks_catalogue.sizes import find
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU sizes are not retired",
-    description="GPU node pools do not use VM sizes that Azure has retired.",
     severity=Severity.HIGH,
     remedy="Use the successor that the finding names.",
     tags=("gpu", "aks", "retired", "size"),

@@ -4,13 +4,11 @@ The other rules on sizes accept sizes that are not in the table.
 """
 
 from aks_catalogue.sizes import find
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
 
 @PoolRule(
-    title="GPU sizes are known",
-    description="The VM sizes of GPU node pools are in the pack's table, with GPUs and memory.",
     remedy="Check the name of the size. If it is correct, update the pack, or add the size to "
     "acceptedSizes.",
     tags=("gpu", "aks", "size"),

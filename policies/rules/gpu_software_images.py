@@ -23,8 +23,6 @@ Named = tuple[str, str, str]
 
 
 @ResourceRule(
-    title="Images come from allowed registries",
-    description="Containers and the values of charts name images of allowed registries only.",
     remedy="Use an image from one of the registries that the finding lists.",
     tags=("gpu", "kubernetes", "image", "security"),
     settings={
@@ -48,9 +46,8 @@ def gpu_software_images(
 
 def _of_pods(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named]:
     for pods in pods_of(args.resource_type, args.props, unknowns):
-        for kind, index in containers_of(pods):
+        for _, container in containers_of(pods):
             with unknowns.deferred():
-                container = mapping(pods[kind][index])
                 # A patch can leave the image out.
                 if image := str(container.get("image") or ""):
                     yield (

@@ -5,13 +5,11 @@ their disks and their quota.
 """
 
 from aks_catalogue.nodes import is_zero
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Spot GPU pools have valid settings",
-    description="Spot GPU node pools have no upgrade limits, and Azure deletes evicted nodes.",
     remedy="Remove maxSurge and maxUnavailable, and set the eviction policy to Delete.",
     tags=("gpu", "aks", "spot"),
 )
@@ -25,7 +23,7 @@ def gpu_spot_settings(pool: Pool, _: Settings) -> Findings:
                 f"is a spot pool and has upgradeSettings.{name} {nodes}, which AKS refuses on spot "
                 "pools. Remove it."
             )
-    eviction = pool.get("scaleSetEvictionPolicy") or "Delete"
+    eviction = pool.text("scaleSetEvictionPolicy") or "Delete"
     if eviction.lower() != "delete":
         yield (
             f"is a spot pool and has {pool.name_of('scaleSetEvictionPolicy')} {eviction}: evicted "

@@ -16,8 +16,6 @@ from policies.workloads import unfitting
 
 
 @StackRule(
-    title="Workloads with GPUs fit a pool",
-    description="Pods of the program that ask for GPUs fit a node pool of their cluster.",
     remedy="Let the pod tolerate the pool's taints, select its labels, and ask for what one of its "
     "nodes offers; or give the cluster a pool that fits.",
     tags=("gpu", "aks", "scheduling"),

@@ -7,20 +7,18 @@ caches are in clear. It is fixed when the pool is created. The subscription need
 
 from pulumi_policy import EnforcementLevel
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU nodes use encryption at host",
-    description="GPU node pools use encryption at host.",
     level=EnforcementLevel.DISABLED,
     remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
     "pool. AKS does not change it on an existing pool.",
     tags=("gpu", "aks", "security"),
 )
 def host_encryption(pool: Pool, _: Settings) -> Findings:
-    if pool.gpu_sizes() and not pool.properties.get("enableEncryptionAtHost"):
+    if pool.gpu_sizes() and not pool.flag("enableEncryptionAtHost"):
         yield (
             "has GPUs and no encryption at host: temporary disks and caches, which can contain "
             f"models and data, are not encrypted. Set {pool.name_of('enableEncryptionAtHost')}."

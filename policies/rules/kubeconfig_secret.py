@@ -1,10 +1,10 @@
 """A kubeconfig with credentials is a secret, wherever it goes.
 
-Any property is marked whose text is a kubeconfig with a key, a token or a password, also in base64,
-and so is the kubeconfig of a Kubernetes provider that is not known yet. A kubeconfig in a ConfigMap
-or in a container's environment is refused even if it is a secret. A template of a kubeconfig is
-marked and not refused: `token: ${TOKEN}`, `{{ ... }}`, `<...>`, `__TOKEN__`, `%TOKEN%`, `$TOKEN`,
-`REDACTED`, `YOUR_TOKEN`.
+Any property is marked whose text is a kubeconfig with a key, a token or a password, as YAML or
+JSON, also in base64, and so is the kubeconfig of a Kubernetes provider that is not known yet. A
+kubeconfig in a ConfigMap or in a container's environment is refused even if it is a secret. A
+template of one is not refused: credentials with `${`, `{{`, `<` or an ellipsis, or without a digit,
+such as `REDACTED` or `your-token`.
 
 Validation policies cannot see which values are secret; only remediations can. So at the levels
 `mandatory` and `advisory` the rule marks nothing, and judges only ConfigMaps and environments. At
@@ -12,7 +12,6 @@ no level does it see stack outputs, results of functions, or the path of a file.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
@@ -58,8 +57,6 @@ def _unproxied(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @ResourceRule(
-    title="A kubeconfig is a secret",
-    description="Kubeconfigs with credentials are secret, and not in ConfigMaps or environments.",
     level=EnforcementLevel.REMEDIATE,
     severity=Severity.CRITICAL,
     remedy="Put the kubeconfig in a Kubernetes Secret, and mark it as secret in the program: "
@@ -75,21 +72,19 @@ def kubeconfig_secret(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
 def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
     """Yields the places outside of Secrets that contain credentials."""
     if kind_of(args.resource_type) == "ConfigMap":
-        yield from unknowns.each(
-            ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)
-        )
+        for part in ("data", "binaryData"):
+            yield from _in_data(mapping(args.props.get(part)), part, unknowns)
     for pods in unknowns.each(pods_of(args.resource_type, args.props, unknowns), lambda one: [one]):
-        yield from unknowns.each(containers_of(pods), partial(_in_container, pods))
+        yield from unknowns.each(containers_of(pods), _in_container)
 
 
-def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
-    data = mapping(args.props.get(part))
+def _in_data(data: Mapping[str, Any], part: str, unknowns: Unknowns) -> Iterator[str]:
     keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
     return (f"The ConfigMap's {part}, under {key}," for key in keys)
 
 
-def _in_container(pods: Mapping[str, Any], place: tuple[str, int]) -> Iterator[str]:
-    kind, index = place
-    for variable in mappings(mapping(pods[kind][index]).get("env")):
+def _in_container(found: tuple[str, Mapping[str, Any]]) -> Iterator[str]:
+    place, container = found
+    for variable in mappings(container.get("env")):
         if has_credentials(variable.get("value")):
-            yield f"The environment variable {variable.get('name')} of {kind}[{index}]"
+            yield f"The environment variable {variable.get('name')} of {place}"

@@ -9,7 +9,8 @@ changes, so the rule only advises. A version that is left out passes: AKS choose
 from pulumi_policy import ResourceValidationArgs
 
 from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS, minor_version, written
-from policies.pools import is_cluster, pools_of
+from aks_pools.pools import is_cluster, pools_of
+from aks_pools.values import text
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
@@ -24,8 +25,6 @@ _MINIMUM, _LONG_TERM_MINIMUM = _oldest(OFFICIAL), _oldest(LONG_TERM)
 
 
 @ResourceRule(
-    title="Kubernetes has a minimum version",
-    description="Clusters and pools run a version of Kubernetes that AKS still supports.",
     remedy="Use a newer version of Kubernetes, or remove it to use the default of AKS.",
     tags=("aks", "version"),
     settings={
@@ -42,7 +41,7 @@ def kubernetes_minimum_version(
 ) -> Findings:
     if is_cluster(args.resource_type):
         with unknowns.deferred():
-            version = str(args.props.get("kubernetesVersion") or "")
+            version = text(args.props.get("kubernetesVersion"), "kubernetesVersion")
             least = settings["minimum"]
             if args.props.get("supportPlan") == LONG_TERM:
                 least = _with_long_term_support(least)
@@ -50,7 +49,7 @@ def kubernetes_minimum_version(
     least = _with_long_term_support(settings["minimum"])
     yield from unknowns.each(
         pools_of(args.resource_type, args.props),
-        lambda pool: _compared(pool.label, pool.get("orchestratorVersion"), least),
+        lambda pool: _compared(pool.label, pool.text("orchestratorVersion"), least),
     )
 
 

@@ -6,15 +6,13 @@ cluster.
 
 from pulumi_policy import ResourceValidationArgs
 
-from policies.pools import Pool, pools_of
+from aks_pools.pools import Pool, pools_of
 from policies.production import PRODUCTION_STACKS, is_production
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 
 @ResourceRule(
-    title="GPU pools in production are protected",
-    description="GPU node pools of production stacks have the resource option protect.",
     remedy="Set the resource option protect on the pool, or on the cluster of an inline pool.",
     tags=("gpu", "aks", "production"),
     settings={"productionStacks": PRODUCTION_STACKS},

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aks_catalogue.scheduling import Taint, unmet_affinity, unmet_selector
+from aks_pools.pools import pools_of
 from aksgpu.check import cluster_view, plugin_scheduling
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.expected import Expected
 from policies import scheduling as rules
-from policies.pools import pools_of
 from rehearsal.control_planes.autoscaler import fits
 
 Json = dict[str, Any]

@@ -72,13 +72,6 @@ def _today(monkeypatch: pytest.MonkeyPatch) -> None:
                 "last day of the exception, such as 2026-12-31.",
             ],
         ),
-        (
-            {"pack-configuration": {"exceptions": [EXCEPTION]}},
-            [
-                "pack-configuration.exceptions: the rule has no such setting: use one of "
-                "enforcementLevel, reason."
-            ],
-        ),
         ({"gpu-count-cap": {"gpus": 1.0}}, []),
         ({"gpu-count-cap": {"gpus": 1.5}}, ["gpu-count-cap.gpus: 1.5 is not of type integer."]),
         ([], ["The configuration is not an object with rules as keys."]),

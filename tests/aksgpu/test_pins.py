@@ -29,7 +29,7 @@ the-pack==5
 """
 # The folders that each of them imports besides its own.
 BESIDES = {
-    "policies": ("aks_catalogue",),
+    "policies": ("aks_pools", "aks_catalogue"),
     "plugins/aks_preview": ("aks_catalogue", "plugins/provider_kit"),
 }
 
@@ -92,7 +92,9 @@ def test_a_real_stack_installs_what_the_program_imports() -> None:
         {each.partition("==")[0].lower() for each in part}
         for part in (project["dependencies"], project["optional-dependencies"]["tools"])
     )
-    program = ("components", "stack_settings", "aks_catalogue", "plugins", "policies")
+    program = (
+        "components", "stack_settings", "aks_catalogue", "aks_pools", "plugins", "policies",
+    )  # fmt: skip
     # These come with others: the SDKs of Pulumi, pydantic and aiohttp.
     brought = {"grpcio", "protobuf", "pydantic-core"}
     assert packages(*program) - brought == needs

@@ -32,7 +32,10 @@ rules = [rule.name for rule in made[0]["policies"]]
 about = {{name: value for name, value in made[0].items() if isinstance(value, str)}}
 print(json.dumps({{**about, "rules": rules, "files": ours}}))
 """
-ROOMS = ("aks_preview", "aksgpu", "aks_catalogue", "components", "engine", "policies", "settings")
+ROOMS = (
+    "aks_preview", "aksgpu", "aks_catalogue", "aks_pools", "components", "engine", "policies",
+    "settings",
+)  # fmt: skip
 
 
 @pytest.fixture

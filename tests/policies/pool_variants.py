@@ -22,7 +22,6 @@ VALID: Mapping[str, Any] = {
     "gpuProfile": {"driver": "Install"},
     "enableEncryptionAtHost": True,
     "orchestratorVersion": "1.35",
-    "tags": {"owner": "platform"},
 }
 CPU = "Standard_D4ds_v5"
 
@@ -32,7 +31,6 @@ _CLASSIC_NEW = {
     "count": "nodeCount",
     "enableAutoScaling": "autoScalingEnabled",
     "enableEncryptionAtHost": "hostEncryptionEnabled",
-    "enableNodePublicIP": "nodePublicIpEnabled",
     "gpuInstanceProfile": "gpuInstance",
     "scaleSetPriority": "priority",
     "scaleSetEvictionPolicy": "evictionPolicy",
@@ -40,7 +38,6 @@ _CLASSIC_NEW = {
 _CLASSIC_OLD = _CLASSIC_NEW | {
     "enableAutoScaling": "enableAutoScaling",
     "enableEncryptionAtHost": "enableHostEncryption",
-    "enableNodePublicIP": "enableNodePublicIp",
 }
 # What it has no word for, in pools of their own and in clusters' own.
 _NOT_CLASSIC = frozenset({"virtualMachinesProfile", "nodeInitializationTaints"})
@@ -142,7 +139,7 @@ def pool_cases(
 ) -> pytest.MarkDecorator:
     """Each case as `pool` and `expected`: the words of each finding (see `mention`).
 
-    A case is what is changed of the valid pool. All forms of pools are read in test_pools.py.
+    A case is what is changed of the valid pool. All forms of pools are read in tests/aks_pools.
     """
     return pytest.mark.parametrize(
         ("pool", "expected"),

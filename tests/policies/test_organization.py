@@ -15,7 +15,7 @@ from tests.bench import ROOT, Bench
 from tests.names import unique
 
 SET_ONCE = {
-    "required-tags": {"enforcementLevel": "mandatory", "tags": ["costCenter"]},
+    "allowed-gpu-sizes": {"enforcementLevel": "mandatory", "sizes": ["Standard_NC24ads_A100_v4"]},
     "gpu-pool-autoscaling": "mandatory",
 }
 
@@ -23,10 +23,10 @@ SET_ONCE = {
 def test_levels_and_settings_take_the_place_of_the_packs_own() -> None:
     rules = {rule.name: rule for rule in copy.deepcopy(RULES)}
     organization.inherit(rules.values(), json.dumps(SET_ONCE))
-    tags = rules["required-tags"]
-    assert tags.config_schema is not None
-    assert tags.enforcement_level is EnforcementLevel.MANDATORY
-    assert tags.config_schema.properties["tags"]["default"] == ["costCenter"]
+    sizes = rules["allowed-gpu-sizes"]
+    assert sizes.config_schema is not None
+    assert sizes.enforcement_level is EnforcementLevel.MANDATORY
+    assert sizes.config_schema.properties["sizes"]["default"] == ["Standard_NC24ads_A100_v4"]
     assert rules["gpu-pool-autoscaling"].enforcement_level is EnforcementLevel.MANDATORY
 
 
@@ -34,18 +34,18 @@ def test_levels_and_settings_take_the_place_of_the_packs_own() -> None:
     ("wrong", "words"),
     [
         ({"no-such-rule": "mandatory"}, "the pack has no rule no-such-rule"),
-        ({"required-tags": {"tag": ["a"]}}, "required-tags has no setting tag"),
-        ({"required-tags": "strict"}, "required-tags: strict is no level"),
-        (["required-tags"], "it is not an object with rules as keys"),
+        ({"allowed-gpu-sizes": {"size": ["a"]}}, "allowed-gpu-sizes has no setting size"),
+        ({"gpu-count-cap": "strict"}, "gpu-count-cap: strict is no level"),
+        (["gpu-count-cap"], "it is not an object with rules as keys"),
     ],
 )
 def test_what_is_wrong_is_refused(wrong: object, words: str) -> None:
-    with pytest.raises(organization.OrganizationError, match=words):
+    with pytest.raises(ValueError, match=words):
         organization.inherit(copy.deepcopy(RULES), json.dumps(wrong))
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(organization.OrganizationError, match="it is not valid JSON"):
+    with pytest.raises(ValueError, match="it is not valid JSON"):
         organization.inherit((), "{")
 
 
@@ -56,7 +56,7 @@ def test_each_stack_inherits_it_and_the_preview_tells_what_a_stack_softens(
 ) -> None:
     """Each stack had to repeat it, and a stack without a file silently had none."""
     pack = tmp_path / "pack"
-    for part in ("policies", "aks_catalogue", "docs"):
+    for part in ("policies", "aks_pools", "aks_catalogue", "docs"):
         shutil.copytree(ROOT / part, pack / part, ignore=shutil.ignore_patterns("__pycache__"))
     project = pack / "policies" / "PulumiPolicy.yaml"
     content = yaml.safe_load(project.read_text())
@@ -69,11 +69,13 @@ def test_each_stack_inherits_it_and_the_preview_tells_what_a_stack_softens(
     preview = ["preview", "--policy-pack", str(pack / "policies")]
 
     refused = bench.pulumi(*preview, fails=True)
-    assert "costCenter" in refused
+    assert "Use Standard_NC24ads_A100_v4" in refused
     assert "gpu-pool-autoscaling" in refused
 
     own = bench.folder / "own.json"
-    own.write_text(json.dumps({"gpu-pool-autoscaling": "advisory", "required-tags": "disabled"}))
+    own.write_text(
+        json.dumps({"gpu-pool-autoscaling": "advisory", "allowed-gpu-sizes": "disabled"})
+    )
     softened = bench.pulumi(*preview, "--policy-pack-config", str(own))
-    assert "gpu-pool-autoscaling is advisory instead of mandatory" in softened
-    assert "required-tags is switched off" in softened
+    assert "gpu-pool-autoscaling is advisory, not mandatory" in softened
+    assert "allowed-gpu-sizes is disabled, not mandatory" in softened

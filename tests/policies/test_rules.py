@@ -13,16 +13,22 @@ from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_STRING_VALUE
 from aks_catalogue.address import REPOSITORY
 from policies.rules import RULES
 from tests.bench import ROOT
-from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
-from tests.policies.pool_variants import AGENT_POOL, CLUSTER, VALID, Form
+from tests.policies.policy_harness import CANNOT_RUN, Resource, findings, pack_says
+from tests.policies.pool_variants import (
+    AGENT_POOL,
+    CLUSTER,
+    CPU,
+    FORMS,
+    VALID,
+    Form,
+    every_form,
+)
 
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 # A setting that makes each rule look that is silent without one.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "allowed-regions": {"regions": ["westeurope"]},
     "allowed-gpu-sizes": {"sizes": ["Standard_NC8as_T4_v3"]},
     "gpu-count-cap": {"gpus": 2},
-    "required-tags": {"tags": ["owner"]},
 }
 # The levels of the rules that are off until they have one.
 ON = {
@@ -64,18 +70,6 @@ SIZES = {
 }
 
 
-def test_what_is_no_mistake_for_everybody_is_off_until_it_is_configured() -> None:
-    """All stacks switched rules off that are not about GPUs."""
-    off = {"api-server-closed", "gpu-nodes-provisioned", "host-encryption", "no-public-node-ip"}
-    assert off <= set(ON)
-    # Without their setting these do nothing. With it alone they would do nothing if they were off.
-    assert {"allowed-regions", "required-tags"}.isdisjoint(ON)
-
-
-def test_are_named_once() -> None:
-    assert len({rule.name for rule in RULES}) == len(RULES)
-
-
 # The page.
 
 
@@ -93,9 +87,16 @@ def test_the_example_of_a_configuration_can_be_used() -> None:
 # What they pass.
 
 
+@every_form(FORMS)
+def test_valid_pools_pass(form: Form) -> None:
+    pool = {"vmSize": CPU, "mode": "System"} if form.inline else VALID
+    resource = form.resource(pool, stack="prod", protect=True)
+    assert pack_says(RULES, resource, config=SETTINGS) == []
+
+
 @every_rule
 def test_take_no_notice_of_other_resources(rule: Policy) -> None:
-    unknown = dict.fromkeys([*VALID, "data", "spec", "location"], UNKNOWN_STRING_VALUE)
+    unknown = dict.fromkeys([*VALID, "data", "spec"], UNKNOWN_STRING_VALUE)
     others = [
         Resource(type=kind, properties=unknown)
         for kind in (
@@ -113,7 +114,7 @@ def test_take_no_notice_of_other_resources(rule: Policy) -> None:
 @every_rule
 def test_unknown_values_cause_no_findings(rule: Policy, form: Form) -> None:
     names = [
-        *VALID, "nodeLabels", "customHeaders", "location", "kubernetesVersion", "scaleSetPriority",
+        *VALID, "nodeLabels", "customHeaders", "kubernetesVersion", "scaleSetPriority",
         "gpuInstanceProfile", "apiServerAccessProfile",
     ]  # fmt: skip
     unknown: dict[str, str] = dict.fromkeys(names, UNKNOWN_STRING_VALUE)
@@ -134,7 +135,7 @@ LOOK_AT_EVERY_POOL = {
     "gpu-size-retired", "gpu-image-retired",
     "one-gpu-stack-owner", "gpu-pool-tainted", "device-plugin-tolerates-pools",
     "kubernetes-minimum-version", "gpu-pool-autoscaling", "gpu-spot-settings", "gpu-mig-supported",
-    "allowed-gpu-sizes", "gpu-count-cap", "host-encryption", "no-public-node-ip",
+    "allowed-gpu-sizes", "gpu-count-cap", "host-encryption",
 }  # fmt: skip
 
 
@@ -157,5 +158,6 @@ def test_the_pack_needs_nothing_but_pulumi_policy_and_the_catalogue() -> None:
     said = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    others = set(said.stdout.split()) - {"policies", "aks_catalogue"} - set(sys.stdlib_module_names)
+    known = {"policies", "aks_pools", "aks_catalogue", "yaml", *sys.stdlib_module_names}
+    others = set(said.stdout.split()) - known
     assert others == set()

@@ -1,19 +1,17 @@
 """What is spared, and that nothing else is different by it."""
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from google.protobuf import json_format
-from pulumi_policy import StackValidationArgs, StackValidationPolicy
+from pulumi_policy import PolicyResource, StackValidationArgs, StackValidationPolicy
 from pulumi_policy import policy as sdk
 
 from policies.rules import RULES
-from policies.sdk import LastResults, convert_once
+from policies.sdk import LastResults, extend
 from tests.policies.policy_harness import (
     Resource,
     analyzed,
-    findings,
     pack_says,
     remediated,
     secret,
@@ -35,9 +33,9 @@ def conversions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     kept = {**vars(json_format), "MessageToDict": convert}
     monkeypatch.setattr(sdk, "json_format", type("json_format", (), kept))
-    for name in ("deserialize_properties", "unknown_checking_proxy"):
+    for name in ("deserialize_properties", "unknown_checking_proxy", "_PolicyAnalyzerServicer"):
         monkeypatch.setattr(sdk, name, getattr(sdk, name))
-    convert_once()
+    extend()
     return told
 
 
@@ -60,16 +58,6 @@ def test_a_stack_is_converted_once_for_all_rules(conversions: list[int]) -> None
     assert len(conversions) <= 4 * len(pools) + len(RULES)
 
 
-def test_rules_on_a_stack_share_what_they_read(conversions: list[int]) -> None:
-    """Each of twelve rules converted each property again."""
-    pool = Resource(type=KIND, properties=POOL, name="shared")
-    pack_says(RULES, pool, config={})
-    rules: list[Any] = [rule for rule in RULES if isinstance(rule, StackValidationPolicy)]
-    readings = [rule._inputs[pool.urn] for rule in rules]
-    assert len(readings) > 1
-    assert len({id(reading) for reading in readings}) == 1
-
-
 def test_inputs_without_properties_are_inputs(conversions: list[int]) -> None:
     """A rule on the stack read the outputs in their place, which can have what nobody asked for."""
     rule: Any = next(rule for rule in RULES if isinstance(rule, StackValidationPolicy))
@@ -81,35 +69,12 @@ def test_inputs_without_properties_are_inputs(conversions: list[int]) -> None:
         seen.extend(dict(member.properties) for member in members)
         return iter(())
 
-    resource = SimpleNamespace(
-        urn=bare.urn, name="bare", resource_type=KIND, props=POOL, provider=None
-    )
+    options: Any = None
+    resource = PolicyResource(KIND, POOL, bare.urn, "bare", options, None, None, [], {})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rule, "_judge", judge)
-        rule.validate(StackValidationArgs([cast("Any", resource)], {}), lambda *_: None)
+        rule.validate(StackValidationArgs([resource], {}), lambda *_: None)
     assert seen == [{}]
-
-
-def test_the_next_resource_is_another(conversions: list[int]) -> None:
-    (linux_only,) = [rule for rule in RULES if rule.name == "gpu-pool-linux-only"]
-    windows = Resource(type=KIND, properties=POOL, name="windows")
-    linux = Resource(type=KIND, properties=POOL | {"osType": "Linux"}, name="linux")
-
-    assert len(findings(linux_only, windows, linux, windows)) == 2
-
-
-def test_a_remediation_does_not_change_shared_objects(conversions: list[int]) -> None:
-    (rule,) = [rule for rule in RULES if rule.name == "kubeconfig-secret"]
-    provider = Resource(
-        type="pulumi:providers:kubernetes",
-        properties={"kubeconfig": KUBECONFIG},
-    )
-
-    first, second = remediated(rule, provider), remediated(rule, provider)
-
-    assert first == second
-    assert first is not None
-    assert first["kubeconfig"] == secret(KUBECONFIG)
 
 
 def test_conversions_with_other_arguments_are_not_cached() -> None:

@@ -1,13 +1,15 @@
 """Finds mistakes in a configuration of the pack. Pulumi ignores many of them silently."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, cast
 
 from jsonschema import Draft7Validator, ValidationError
 
-from policies.exceptions import SETTING, date_error, exceptions_in, suggestion
-from policies.organization import ALL, LEVEL, LEVELS
+from policies.configuration import ALL, LEVELS
+from policies.exceptions import SETTING, date_error, exceptions_in
+from policies.organization import LEVEL
 from policies.rules import RULES
 
 _SETTINGS = {rule.name: rule.config_schema.properties for rule in RULES if rule.config_schema}
@@ -64,7 +66,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_rule(rule: str, config: Any) -> Iterator[str]:
     if rule != ALL and rule not in _SETTINGS:
-        yield f"{rule}: the pack has no such rule{suggestion(rule, _SETTINGS)}"
+        yield f"{rule}: the pack has no such rule{_suggestion(rule, _SETTINGS)}"
         return
     if not isinstance(config, Mapping):
         yield from _check_level(rule, config)
@@ -78,12 +80,12 @@ def _check_rule(rule: str, config: Any) -> Iterator[str]:
             yield from _check_value(schemas[name], value, f"{rule}.{name}")
         else:
             names = [LEVEL, *schemas]
-            yield f"{rule}.{name}: the rule has no such setting{suggestion(name, names)}"
+            yield f"{rule}.{name}: the rule has no such setting{_suggestion(name, names)}"
 
 
 def _check_level(path: str, level: Any) -> Iterator[str]:
     if level not in LEVELS:
-        yield f"{path}: {_quoted(level)} is not a level{suggestion(str(level), LEVELS)}"
+        yield f"{path}: {_quoted(level)} is not a level{_suggestion(str(level), LEVELS)}"
 
 
 def _check_value(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
@@ -103,13 +105,19 @@ def _reason(error: ValidationError) -> str:
             return f"{value} is not of type {error.validator_value}."
         case "enum":
             names = cast(list[str], error.validator_value)
-            return f"{value} is not supported{suggestion(str(error.instance), names)}"
+            return f"{value} is not supported{_suggestion(str(error.instance), names)}"
         case "pattern" | "maxLength":
             return f"{value} is not valid. Expected: {schema['description']}"
         case "additionalProperties":
             return f"{error.message}. Use {', '.join(schema['properties'])}."
         case _:
             return f"{error.message}."
+
+
+def _suggestion(name: str, names: Iterable[str]) -> str:
+    """Returns the end of a message about a name that does not exist: the closest name, or all."""
+    near = get_close_matches(name, [*names], 1)
+    return f": did you mean {near[0]}?" if near else f": use one of {', '.join(names)}."
 
 
 def _quoted(value: Any) -> str:

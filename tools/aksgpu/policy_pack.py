@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 _PROJECT = Path(__file__).resolve().parents[2]
-_PACKAGES = ("policies", "aks_catalogue")
+_PACKAGES = ("policies", "aks_pools", "aks_catalogue")
 _PAGES = (Path("docs", "policies.md"), Path("docs", "reference", "rules.md"))
 _REQUIREMENTS = "requirements.txt"
 # `pulumi policy publish` leaves out what Git would.

@@ -18,7 +18,7 @@ from aksgpu.rehearsal_stage import PROGRAM
 from benchmarks.project import MeasuredProject
 from machine_setup import Engine
 from policies.rules import RULES
-from policies.sdk import Servicer, convert_once
+from policies.sdk import Servicer, extend
 from rehearsal.cloud import Cloud
 
 RESOURCES = 300
@@ -107,7 +107,7 @@ def measure(engine: Engine, cloud: Cloud, console: Console) -> PolicyCost:
 
 def processor_ms() -> list[float]:
     """Hands the pack the engine's requests; the milliseconds of each run for a resource."""
-    convert_once()
+    extend()
     service = Servicer("aks-gpu-policies", "1", list(RULES), EnforcementLevel.MANDATORY, None)
     analyses = [_request(analyzer_pb2.AnalyzeRequest, index) for index in range(RESOURCES)]
     members = [_request(analyzer_pb2.AnalyzerResource, index) for index in range(RESOURCES)]

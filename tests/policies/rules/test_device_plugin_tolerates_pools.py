@@ -32,6 +32,9 @@ def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
     )
 
 
+SKU = repelled("sku=gpu:NoSchedule")
+
+
 def tolerated(*resources: Resource) -> list[str]:
     """What both rules say, the one of what is certain before the one of what is possible."""
     rules = device_plugin_tolerates_pools, device_plugin_toleration_unclear
@@ -39,53 +42,59 @@ def tolerated(*resources: Resource) -> list[str]:
     return [*dict.fromkeys(text for texts in said for text in texts)]
 
 
-def test_a_plugin_that_tolerates_everything_passes() -> None:
-    assert tolerated(pool(), daemon_set(TOLERATION)) == []
-    assert tolerated(pool(nodeTaints=None), daemon_set()) == []
-    assert tolerated(pool(nodeTaints=["a:PreferNoSchedule"]), daemon_set()) == []
-
-
-def test_a_plugin_that_does_not() -> None:
-    taints = ["sku=gpu:NoSchedule", "team=a:NoExecute"]
-    found = tolerated(pool(nodeTaints=taints), daemon_set(TOLERATION))
-    assert found == [repelled("team=a:NoExecute")]
+@pytest.mark.parametrize(
+    ("gpu", "plugin", "expected"),
+    [
+        (pool(), daemon_set(TOLERATION), []),
+        (pool(nodeTaints=None), daemon_set(), []),
+        (pool(nodeTaints=["a:PreferNoSchedule"]), daemon_set(), []),
+        (
+            pool(nodeTaints=["sku=gpu:NoSchedule", "team=a:NoExecute"]),
+            daemon_set(TOLERATION),
+            [repelled("team=a:NoExecute")],
+        ),
+        (
+            pool(nodeTaints=["a=b:NoSchedule", "c:NoExecute"], scaleSetPriority="Spot"),
+            daemon_set(TOLERATION),
+            [
+                repelled(
+                    "a=b:NoSchedule, c:NoExecute, "
+                    "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+                )
+            ],
+        ),
+        # Pools that the plugin does not select, or that have one.
+        (pool(), daemon_set(affinity=required([asks(POOL_LABEL, "NotIn", "gpu")])), []),
+        (pool(**SPECIALIZED), daemon_set(), []),
+        (pool(**MANAGED), daemon_set(), []),
+        (pool(vmSize="Standard_ND96isr_MI300X_v5"), daemon_set(), []),
+        # gpu-pool-linux-only has them.
+        (pool(osType="windows"), daemon_set(), []),
+        (pool(osType="linux"), daemon_set(), [SKU]),
+    ],
+)
+def test_pools(gpu: Resource, plugin: Resource, expected: list[str]) -> None:
+    assert tolerated(gpu, plugin) == expected
+    assert tolerated(gpu) == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "taints"),
+    ("changes", "pods"),
     [
-        ({"nodeTaints": None, "scaleSetPriority": "Spot"},
-         "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"),
-        ({"nodeTaints": ["a=b:NoSchedule", "c:NoExecute"]}, "a=b:NoSchedule, c:NoExecute"),
+        ({}, {"affinity": required([asks("nvidia.com/gpu.present", "In", "true")])}),
+        # An operator from another stack serves it; its taint, which keeps the plugin away on
+        # purpose, was refused.
+        (NO_DRIVER, {}),
+        ({"vmSize": "Standard_NCC40ads_H100_v5"}, {}),
+        ({"vmSize": "Standard_NC9_v9"}, {}),
     ],
-)  # fmt: skip
-def test_all_taints_are_told(changes: dict[str, Any], taints: str) -> None:
-    assert tolerated(pool(**changes), daemon_set(TOLERATION)) == [repelled(taints)]
-
-
-def test_pools_that_the_plugin_does_not_select_pass() -> None:
-    elsewhere = required([asks(POOL_LABEL, "NotIn", "gpu")])
-    assert tolerated(pool(), daemon_set(affinity=elsewhere)) == []
-    assert tolerated(pool(**SPECIALIZED), daemon_set()) == []
-    assert tolerated(pool(**MANAGED), daemon_set()) == []
-    assert tolerated(pool(vmSize="Standard_ND96isr_MI300X_v5"), daemon_set()) == []
-    assert tolerated(pool()) == []
-
-
-def test_of_a_pool_that_it_may_not_be_for_an_advisory_rule_speaks() -> None:
-    discovered = required([asks("nvidia.com/gpu.present", "In", "true")])
-    stack = together(pool(), daemon_set(affinity=discovered))
+)
+def test_of_a_pool_that_it_may_not_be_for_an_advisory_rule_speaks(
+    changes: dict[str, Any], pods: dict[str, Any]
+) -> None:
+    stack = together(pool(**changes), daemon_set(**pods))
     assert findings(device_plugin_tolerates_pools, *stack) == []
-    assert findings(device_plugin_toleration_unclear, *stack) == [repelled("sku=gpu:NoSchedule")]
-
-
-@pytest.mark.parametrize("changes", [NO_DRIVER, {"vmSize": "Standard_NCC40ads_H100_v5"}])
-def test_a_pool_without_a_driver_may_be_anothers(changes: dict[str, Any]) -> None:
-    """An operator from another stack serves it; its taint, which keeps the plugin away on purpose,
-    was refused."""
-    stack = together(pool(**changes), daemon_set())
-    assert findings(device_plugin_tolerates_pools, *stack) == []
-    assert findings(device_plugin_toleration_unclear, *stack) == [repelled("sku=gpu:NoSchedule")]
+    assert findings(device_plugin_toleration_unclear, *stack) == [SKU]
 
 
 def test_one_plugin_that_lands_is_enough() -> None:
@@ -95,6 +104,9 @@ def test_one_plugin_that_lands_is_enough() -> None:
         repelled("sku=gpu:NoSchedule", "the DaemonSet a"),
         repelled("sku=gpu:NoSchedule", "the DaemonSet b"),
     ]
+    dra: dict[str, Any] = {"tolerations": [TOLERATION], "affinity": {}}
+    driver = release("nvidia-dra-driver-gpu", gpuResourcesEnabledOverride=True, kubeletPlugin=dra)
+    assert tolerated(pool(), first, driver) == []
 
 
 def test_charts_are_looked_at_as_well() -> None:
@@ -108,31 +120,14 @@ def test_charts_are_looked_at_as_well() -> None:
     assert tolerated(pool(), served) == []
 
 
-@pytest.mark.parametrize(
-    "label", ["nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.device-plugin"]
-)
-def test_a_switched_off_part_of_the_operator_needs_no_toleration(label: str) -> None:
-    switched_off, operator = pool(nodeLabels={label: "false"}), release("gpu-operator")
-    assert tolerated(switched_off, operator) == []
-    switched_on = pool(nodeLabels={label: "true"})
-    assert tolerated(switched_on, operator) == [repelled("sku=gpu:NoSchedule", "the GPU Operator")]
+@pytest.mark.parametrize("part", ["operands", "device-plugin", "driver"])
+def test_a_switched_off_part_of_the_operator_needs_no_toleration(part: str) -> None:
+    labelled, operator = pool(nodeLabels={f"nvidia.com/gpu.deploy.{part}": "false"}), "gpu-operator"
+    by_operator = repelled("sku=gpu:NoSchedule", "the GPU Operator")
+    assert tolerated(labelled, release(operator)) == [by_operator] * (part == "driver")
     # Nor does the plugin land that it leaves out.
-    lands = release("gpu-operator", daemonsets={"tolerations": [TOLERATION]})
-    assert tolerated(switched_on, daemon_set(), lands) == []
-    assert tolerated(switched_off, daemon_set(), lands) == [repelled("sku=gpu:NoSchedule")]
-
-
-def test_only_the_operators_plugin_matters() -> None:
-    labels = {"nvidia.com/gpu.deploy.driver": "false"}
-    assert tolerated(pool(nodeLabels=labels), release("gpu-operator")) == [
-        repelled("sku=gpu:NoSchedule", "the GPU Operator")
-    ]
-
-
-def test_windows_pools_pass() -> None:
-    for system, expected in (("Windows", 0), ("windows", 0), ("linux", 1), (None, 1)):
-        found = tolerated(pool(osType=system), daemon_set())
-        assert len(found) == expected
+    lands = release(operator, daemonsets={"tolerations": [TOLERATION]})
+    assert tolerated(labelled, daemon_set(), lands) == [SKU] * (part != "driver")
 
 
 def test_the_os_is_read_only_if_a_toleration_is_missing() -> None:
@@ -141,20 +136,14 @@ def test_the_os_is_read_only_if_a_toleration_is_missing() -> None:
     assert tolerated(unknown, daemon_set()) == [not_known("string value at .osType", "gpu")]
 
 
-def test_findings_name_their_pool() -> None:
-    pools = pool("a"), pool("b", nodeTaints=["x:NoSchedule"])
-    found = findings_by_name(
-        device_plugin_tolerates_pools, *together(*pools, daemon_set(TOLERATION))
-    )
-    assert [name for name, _ in found] == ["b"]
-
-
 def test_unknown_values_hide_no_findings() -> None:
     unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
-    assert tolerated(unknown, pool("b"), daemon_set()) == [
-        repelled("sku=gpu:NoSchedule"),
-        not_known("string value at .vmSize", "a"),
+    stack = together(unknown, pool("b"), daemon_set())
+    assert findings_by_name(device_plugin_tolerates_pools, *stack) == [
+        ("b", SKU),
+        ("", not_known("string value at .vmSize", "a")),
     ]
+    # It may be a plugin that tolerates the taints.
     other = daemon_set(image=UNKNOWN_STRING_VALUE, name="other")
     (found,) = tolerated(pool(), daemon_set(), other)
     assert found.startswith("can't run: ")

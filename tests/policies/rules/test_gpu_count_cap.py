@@ -29,37 +29,11 @@ def test_reports_nothing_without_settings() -> None:
     assert findings(gpu_count_cap, pool("a", maxCount=1000)) == []
 
 
-def test_none_at_all_can_be_asked_for() -> None:
-    config = {"gpus": 0}
-    assert len(findings(gpu_count_cap, pool("a"), config=config)) == 1
-    assert findings(gpu_count_cap, pool("a", vmSize=CPU), config=config) == []
-
-
 def test_parts_of_gpus_and_pools_of_single_machines() -> None:
     profile = {"scale": {"manual": [{"size": "Standard_NV6ads_A10_v5", "count": 3}]}}
     single = pool("a", vmSize=None, virtualMachinesProfile=profile)
     assert findings(gpu_count_cap, single, config={"gpus": 0}) == [
         "The stack can have 1/2 GPUs, but only 0 are allowed: a (1/2)."
-    ]
-
-
-def test_a_pool_without_a_count_has_one_node() -> None:
-    one = pool("a", enableAutoScaling=None, count=None)
-    assert findings(gpu_count_cap, one, config={"gpus": 0}) == [
-        "The stack can have 1 GPUs, but only 0 are allowed: a (1)."
-    ]
-
-
-def test_a_gpu_that_pods_share_or_that_is_cut_is_one() -> None:
-    """Seven partitions, or eight shares, cost as much as the GPU that they are of."""
-    cut = pool("a", vmSize="Standard_NC24ads_A100_v4", gpuInstanceProfile="MIG1g")
-    slicing = {"resources": [{"name": "nvidia.com/gpu", "replicas": 8}]}
-    config = {"config.yaml": str({"version": "v1", "sharing": {"timeSlicing": slicing}})}
-    sharing = Resource(
-        type="kubernetes:core/v1:ConfigMap", properties={"data": config}, name="sharing"
-    )
-    assert findings(gpu_count_cap, cut, sharing, config={"gpus": 1}) == [
-        "The stack can have 2 GPUs, but only 1 are allowed: a (2)."
     ]
 
 

@@ -2,14 +2,14 @@ from typing import Any
 
 import pytest
 from pulumi_policy.proxy import (
-    UNKNOWN_BOOLEAN_VALUE,
     UNKNOWN_OBJECT_VALUE,
     UNKNOWN_STRING_VALUE,
 )
 
 from policies.rules.gpu_image_retired import gpu_image_retired
+from tests.policies.gpu_stacks import not_known
 from tests.policies.policy_harness import Resource, findings, mention
-from tests.policies.pool_variants import AGENT_POOL, VALID, changed, pool_cases
+from tests.policies.pool_variants import VALID, pool_cases
 
 POOL = "aks-preview:containerservice:AgentPool"
 CLUSTER = "aks-preview:containerservice:ManagedCluster"
@@ -110,34 +110,6 @@ def test_the_feature_with_its_provider(feature: dict[str, Any], named: str | Non
     )
 
 
-def test_a_provider_without_features_passes() -> None:
-    provider = registered().type
-    cases: list[dict[str, Any]] = [{"name": "Microsoft.ContainerService"}, {"features": []}]
-    for properties in cases:
-        assert findings(gpu_image_retired, Resource(type=provider, properties=properties)) == []
-
-
-@pytest.mark.parametrize(
-    ("feature", "kind", "key"),
-    [
-        ({"registered": UNKNOWN_BOOLEAN_VALUE}, "boolean", "features.1.registered"),
-        ({"name": UNKNOWN_STRING_VALUE}, "string", "features.1.name"),
-    ],
-)
-def test_a_feature_that_is_not_known_yet(feature: dict[str, Any], kind: str, key: str) -> None:
-    (found,) = findings(gpu_image_retired, registered(**feature))
-    assert found == f"can't run: {kind} value at .{key} can't be known during preview"
-
-
-def test_a_feature_that_is_not_known_yet_hides_no_other() -> None:
-    features = [UNKNOWN_OBJECT_VALUE, {"name": FEATURE, "registered": True}]
-    asked, cannot_run = findings(
-        gpu_image_retired, Resource(type=registered().type, properties={"features": features})
-    )
-    assert asked == f"This resource registers the feature {FEATURE}. {INSTEAD}"
-    assert cannot_run.startswith("can't run: ")
-
-
 @pool_cases(
     [
         ({}, []),
@@ -157,14 +129,4 @@ def test_headers_that_are_not_known_yet_do_not_hide_the_tag() -> None:
     }
     tag, cannot_run = findings(gpu_image_retired, Resource(type=POOL, properties=pool))
     assert "has the tag SkipGPUDriverInstall" in tag
-    assert cannot_run == "can't run: Object value at .customHeaders can't be known during preview"
-
-
-def test_values_of_other_headers_and_tags_are_not_read() -> None:
-    unknown = {"other": UNKNOWN_STRING_VALUE}
-    pool = {**VALID, "customHeaders": unknown, "tags": unknown}
-    assert findings(gpu_image_retired, Resource(type=POOL, properties=pool)) == []
-
-
-def test_a_pool_without_any_passes() -> None:
-    assert findings(gpu_image_retired, AGENT_POOL.resource(changed({"tags": None}))) == []
+    assert cannot_run == not_known("Object value at .customHeaders", "gpu", POOL)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from pulumi_policy import Policy
-from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE
 
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from policies.rules.gpu_nodes_provisioned import gpu_nodes_provisioned
@@ -78,14 +77,6 @@ def test_rules_on_sizes_and_taints_see_them(
     config = {"sizes": ["Standard_NC8as_T4_v3"]} if rule is allowed_gpu_sizes else None
     found = findings(rule, resource, config=config)
     assert [text.startswith(expected or "-") for text in found] == [True] * bool(expected)
-
-
-def test_unknown_values_are_not_judged() -> None:
-    unknown = Resource(
-        type="kubernetes:karpenter.sh/v1:NodePool", properties={"spec": UNKNOWN_OBJECT_VALUE}
-    )
-    (found,) = findings(gpu_nodes_provisioned, unknown)
-    assert found.startswith("can't run: ")
 
 
 EKS = {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}

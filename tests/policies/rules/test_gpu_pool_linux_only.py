@@ -5,11 +5,11 @@ from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
+from tests.policies.gpu_stacks import not_known
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import AGENT_POOL, CLUSTER, CPU, VALID, changed, pool_cases
 
 T4 = "Standard_NC8as_T4_v3"
-NOT_KNOWN_YET = "can't run: string value at {} can't be known during preview"
 
 
 def machines(**scale: Any) -> dict[str, Any]:
@@ -47,19 +47,13 @@ def test_says_that_it_is_a_rule_of_this_pack() -> None:
 
 
 @pytest.mark.parametrize(
-    "properties", [{}, {"agentPoolProfiles": []}, {"agentPoolProfiles": [{"vmSize": CPU}]}]
+    ("vm_size", "expected"),
+    [(T4, ["This pool cannot be judged: osType is a list, not a string. Correct it."]), (CPU, [])],
 )
-def test_a_cluster_without_such_a_pool_passes(properties: dict[str, Any]) -> None:
-    cluster = Resource(type=CLUSTER.type, properties=properties)
-    assert findings(gpu_pool_linux_only, cluster) == []
-
-
-def test_other_resources_pass() -> None:
-    machine = Resource(
-        type="azure-native:compute:VirtualMachine",
-        properties={"osType": UNKNOWN_STRING_VALUE, "vmSize": T4},
-    )
-    assert findings(gpu_pool_linux_only, machine) == []
+def test_an_odd_value_of_a_gpu_pool_is_refused(vm_size: str, expected: list[str]) -> None:
+    """It was told as a rule that could not run, which refuses nothing."""
+    odd = AGENT_POOL.resource(changed({"osType": ["Windows"], "vmSize": vm_size}))
+    assert findings(gpu_pool_linux_only, odd) == expected
 
 
 @pytest.mark.parametrize(
@@ -72,7 +66,7 @@ def test_other_resources_pass() -> None:
 )
 def test_no_more_is_read_than_is_needed(changes: dict[str, Any], expected: list[str]) -> None:
     found = findings(gpu_pool_linux_only, AGENT_POOL.resource(changed(changes)))
-    assert found == [NOT_KNOWN_YET.format(path) for path in expected]
+    assert found == [not_known(f"string value at {path}", "gpu") for path in expected]
 
 
 def test_an_unknown_value_of_one_pool_hides_no_finding_of_another() -> None:
@@ -86,13 +80,14 @@ def test_an_unknown_value_of_one_pool_hides_no_finding_of_another() -> None:
     assert [text.partition(" has ")[0] for text in found] == [
         "The inline pool agentPoolProfiles[0]",
         "The inline pool agentPoolProfiles[4]",
-        NOT_KNOWN_YET.format(".agentPoolProfiles.1.osType")
-        + "; Object value at .agentPoolProfiles.2 can't be known during preview",
+        not_known("string value at .agentPoolProfiles.1.osType", "gpu", CLUSTER.type)
+        + f"; Object value at .agentPoolProfiles.2 of gpu ({CLUSTER.type}) can't be known during "
+        "preview",
     ]
 
 
 def test_says_that_it_cannot_run_where_the_pools_are_not_known() -> None:
     cluster = Resource(type=CLUSTER.type, properties={"agentPoolProfiles": UNKNOWN_ARRAY_VALUE})
     assert findings(gpu_pool_linux_only, cluster) == [
-        "can't run: Array value at .agentPoolProfiles can't be known during preview"
+        not_known("Array value at .agentPoolProfiles", "gpu", CLUSTER.type)
     ]

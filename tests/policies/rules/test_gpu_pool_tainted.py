@@ -2,6 +2,7 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
+from tests.policies.gpu_stacks import not_known
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import AGENT_POOL, CPU, INLINE_FORMS, changed, pool_cases
 
@@ -44,4 +45,4 @@ def test_taints_that_are_not_known_yet() -> None:
     assert findings(gpu_pool_tainted, AGENT_POOL.resource(of_cpus)) == []
     assert findings(
         gpu_pool_tainted, AGENT_POOL.resource(changed({"nodeTaints": UNKNOWN_ARRAY_VALUE}))
-    ) == ["can't run: Array value at .nodeTaints can't be known during preview"]
+    ) == [not_known("Array value at .nodeTaints", "gpu")]

@@ -106,15 +106,10 @@ def test_what_sees_nothing_or_may_passes(quiet: Resource) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"osType": "Windows"}, SPECIALIZED, {"count": 0, "enableAutoScaling": False}],
+    [{"osType": "Windows"}, SPECIALIZED, NO_DRIVER, {"count": 0, "enableAutoScaling": False}],
 )
 def test_a_pool_of_which_it_is_not_known_passes(changes: dict[str, Any]) -> None:
     assert told(pool(**changes), workload()) == []
-
-
-def test_without_aks_driver_the_runtime_hide_gpus() -> None:
-    """With `--gpu-driver none` containers start with runc."""
-    assert told(pool(**NO_DRIVER), workload()) == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from tests.policies.gpu_stacks import (
     together,
 )
 from tests.policies.policy_harness import Resource, findings
-from tests.policies.pool_variants import changed
 
 T4 = "Standard_NC8as_T4_v3"
 SKU = "the pod does not tolerate its taint sku=gpu:NoSchedule"
@@ -147,28 +146,18 @@ def test_gpus_of_a_node_are_counted() -> None:
     assert told(pool(vmSize=T4), plugin(), in_turns) == []
 
 
-def test_slices_have_names_of_their_own() -> None:
-    divided = pool(vmSize="Standard_NC24ads_A100_v4", gpuInstanceProfile="MIG1g")
+def test_gpus_that_may_be_cut_are_not_counted() -> None:
+    """A strategy of the plugin decides how many there are, and what they are called."""
     mixed = plugin(container={"env": [{"name": "MIG_STRATEGY", "value": "mixed"}]})
-    single = plugin(container={"env": [{"name": "MIG_STRATEGY", "value": "single"}]})
-    misfit = "its nodes offer nvidia.com/mig-1g.10gb, not nvidia.com/gpu"
-    assert told(divided, mixed, job()) == nearest(misfit)
-    assert told(divided, mixed, job(resource="nvidia.com/mig-1g.10gb")) == []
-    assert told(divided, single, job("7")) == []
-    misfit = "a node has 7 nvidia.com/gpu, and the pod asks for 8"
-    assert told(divided, single, job("8")) == nearest(misfit, asked="8 nvidia.com/gpu")
-
-
-def test_managed_gpus_have_a_strategy_too() -> None:
-    divided: dict[str, Any] = {
-        "vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"
-    }  # fmt: skip
-    mixed: dict[str, Any] = {
-        "gpuProfile": {"nvidia": {"managementMode": "Managed", "migStrategy": "Mixed"}}
-    }
-    misfit = "its nodes offer nvidia.com/mig-1g.10gb, not nvidia.com/gpu"
-    assert told(pool(**divided, **mixed), job()) == nearest(misfit)
-    assert told(pool(vmSize=T4, **MANAGED), job()) == []
+    slices: dict[str, Any] = {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"}
+    for divided in (pool(**slices), pool(**slices, **MANAGED)):
+        assert told(divided, mixed, job("7")) == []
+        assert told(divided, mixed, job(resource="nvidia.com/mig-1g.10gb")) == []
+    whole = pool(vmSize=T4, **MANAGED)
+    misfit = "its nodes offer nvidia.com/gpu, not nvidia.com/mig-1g.10gb"
+    assert told(whole, job(resource="nvidia.com/mig-1g.10gb")) == nearest(
+        misfit, asked="1 nvidia.com/mig-1g.10gb"
+    )
 
 
 def test_shares_are_not_counted() -> None:
@@ -179,38 +168,10 @@ def test_shares_are_not_counted() -> None:
     assert told(pool(vmSize=T4), chart, job("4")) == []
 
 
-@pytest.mark.parametrize(
-    "unsure",
-    [
-        release("nvidia-device-plugin", tolerations=[TOLERATION]),
-        release("gpu-operator", mig={"strategy": "mixed"}),
-    ],
-)
-def test_what_a_plugin_may_cut_or_share_is_not_counted(unsure: Resource) -> None:
-    files = replace(unsure, properties={**unsure.properties, "valueYamlFiles": ["values.yaml"]})
-    assert told(pool(vmSize=T4), files, job("4")) == []
-    cut = pool(vmSize="Standard_NC24ads_A100_v4", nodeLabels={"nvidia.com/mig.config": "all-1g"})
-    assert told(cut, unsure, job("7")) == []
-
-
 def test_a_taint_with_the_name_of_the_resource_may_be_tolerated() -> None:
     """An API server with ExtendedResourceToleration adds the toleration."""
     named = pool(vmSize=T4, nodeTaints=["nvidia.com/gpu=present:NoSchedule"])
     assert told(named, plugin(), job(tolerations=[])) == []
-
-
-def test_numbers_are_short() -> None:
-    large = job("1.0", more={"requests": {"memory": "100G", "cpu": "16500m"}})
-    assert told(pool(vmSize=T4), plugin(), large) == nearest(
-        "a node has 8 vCPUs, and the pod asks for 16.5",
-        "a node has 56 GiB of memory, and the pod asks for 93.13 GiB",
-    )
-
-
-def test_the_pool_with_the_fewest_misfits_is_named() -> None:
-    far = pool("far", vmSize=T4, nodeTaints=["sku=gpu:NoSchedule", "team=a:NoSchedule"])
-    near = pool("near", vmSize=T4)
-    assert told(far, near, plugin(), job(tolerations=[])) == nearest(SKU, name="near")
 
 
 def test_a_cluster_without_gpus_is_named() -> None:
@@ -227,13 +188,6 @@ def test_a_pool_that_stays_empty_fits_nobody() -> None:
     assert told(empty, plugin(), job()) == nearest(misfit)
     growing = pool(vmSize=T4, count=0, enableAutoScaling=True, minCount=0, maxCount=1)
     assert told(growing, plugin(), job()) == []
-
-
-@pytest.mark.parametrize(
-    "kind", ["apps/v1:Deployment", "kubeflow.org/v1:PyTorchJob", "apps/v1:StatefulSet"]
-)
-def test_other_kinds_of_workloads_are_judged(kind: str) -> None:
-    assert told(pool(vmSize=T4), plugin(), job(kind=kind, tolerations=[])) == nearest(SKU)
 
 
 @pytest.mark.parametrize(
@@ -287,11 +241,3 @@ def test_on_a_cluster_of_another_stack_nothing_is_said() -> None:
 def test_what_is_not_known_yet_is_not_judged(workload: Resource) -> None:
     """A first preview knows little: the rule would say at each that it cannot run."""
     assert told(pool(vmSize=T4), plugin(), workload) == []
-
-
-def test_the_inline_pool_of_a_cluster_counts() -> None:
-    inline = {"agentPoolProfiles": [changed({"name": "gpu", "vmSize": T4, "nodeTaints": None})]}
-    cluster = Resource(
-        type=OWN_CLUSTER.type, name="own", properties={"resourceName": "own", **inline}
-    )
-    assert told(cluster, plugin(), job()) == []

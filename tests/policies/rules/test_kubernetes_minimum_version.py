@@ -4,6 +4,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from aks_catalogue.kubernetes import LONG_TERM, OFFICIAL, ON_AKS
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
+from tests.policies.gpu_stacks import not_known
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import CLUSTER, CPU, pool_cases
 
@@ -80,5 +81,5 @@ def test_a_version_that_is_not_known_yet_hides_no_other() -> None:
     )
     assert findings(kubernetes_minimum_version, cluster) == [
         "The inline pool agentPoolProfiles[0] has Kubernetes 1.9. Use 1.31 or newer.",
-        "can't run: string value at .kubernetesVersion can't be known during preview",
+        not_known("string value at .kubernetesVersion", "gpu", CLUSTER.type),
     ]

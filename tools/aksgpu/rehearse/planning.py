@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aks_catalogue.nodes import INLINE_POOLS
+from aks_pools.pools import is_pool
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.pack_configuration import mistakes_in
 from aksgpu.policy_configuration import mistake_in
@@ -19,7 +20,6 @@ from aksgpu.review.preview_result import PreviewResult
 from aksgpu.review.rules import facts_of
 from aksgpu.stack_names import policies_file
 from machine_setup.progress import Progress, to_stderr
-from policies.pools import is_pool
 
 _QUESTION = "rules"
 _OF_AZURE_NATIVE = (

@@ -6,6 +6,7 @@ An update also loses a pool if it changes the VM size, or no longer names an inl
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from aks_catalogue import rotation
+from aks_pools.pools import is_pool
 from aksgpu.allowances import Allowance
 from aksgpu.review.model import LOSSES, LossKind, LostPool
 from aksgpu.review.pools import (
@@ -17,7 +18,6 @@ from aksgpu.review.pools import (
     nodes_in_words,
 )
 from aksgpu.review.preview_result import Step, inputs_of
-from policies.pools import is_pool
 
 # The parents of a pool, outermost first: the end of the type, the noun for messages, and the inputs
 # that name the parent, which a pool has too.

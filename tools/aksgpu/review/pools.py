@@ -10,6 +10,7 @@ from pulumi.automation.events import StepEventStateMetadata
 from pulumi.runtime.rpc import UNKNOWN
 
 from aks_catalogue.sizes import find, is_gpu_size
+from aks_pools.pools import Machines, Pool, pools_of
 from aksgpu.review.model import (
     LOSSES,
     GpuCount,
@@ -20,14 +21,13 @@ from aksgpu.review.model import (
     Span,
 )
 from aksgpu.review.preview_result import Step, inputs_of
-from policies.pools import Machines, Pool, pools_of
 
 NOT_KNOWN_YET = "a size not known yet"
 # The inputs with an agent pool's name: as a resource, and inline in a cluster.
 _NAMES = ("agentPoolName", "name")
 _INLINE = "agentPoolProfiles"
 _CLASSIC_INLINE = "defaultNodePool"
-_SINGLE, _AUTOSCALED = "virtualMachinesProfile", "enableAutoScaling"
+_SINGLE = "virtualMachinesProfile"
 # A larger number of nodes is not plausible.
 _MOST_NODES = 1_000_000
 
@@ -163,13 +163,9 @@ def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 def _readable_pool(profile: Any) -> Mapping[str, Any]:
     if not isinstance(profile, Mapping):
         return {"vmSize": UNKNOWN}
-    known = dict(profile)
-    if known.get(_SINGLE) == UNKNOWN and not known.get("vmSize"):
-        known["vmSize"] = UNKNOWN
-    # The pack and the providers read "false" as false too.
-    if str(known.get(_AUTOSCALED)).lower() == "false":
-        known[_AUTOSCALED] = False
-    return known
+    if profile.get(_SINGLE) == UNKNOWN and not profile.get("vmSize"):
+        return {**profile, "vmSize": UNKNOWN}
+    return profile
 
 
 def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:

@@ -18,11 +18,11 @@ from pulumi.runtime.rpc import UNKNOWN
 from aks_catalogue.nodes import INLINE_POOLS, is_left_by_refresh
 from aks_catalogue.secrecy import SIGNATURE
 from aks_catalogue.shapes import mappings, sequence
+from aks_pools.pools import PoolNames, inline_pool_names, standalone_pool_names
 from aksgpu.review.diagnosis import follows
 from aksgpu.review.masking import clean
 from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
-from policies.pools import PoolNames, inline_pool_names, standalone_pool_names
 
 # What the engine's operations mean for a resource. A replacement has three steps; two are ignored.
 _KINDS: Mapping[str, ChangeKind] = {

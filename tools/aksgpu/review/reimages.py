@@ -9,9 +9,9 @@ from pulumi.runtime.rpc import UNKNOWN
 from aks_catalogue.aks_properties import CLUSTER, POOL, Properties
 from aks_catalogue.regions import plain
 from aks_catalogue.shapes import at
+from aks_pools.pools import is_cluster
 from aksgpu.review.pools import GpuPool, all_pools, gpus_in_words, sum_of
 from aksgpu.review.preview_result import Step, inputs_of
-from policies.pools import is_cluster
 
 _CLUSTER_NAMES = ("resourceGroupName", "resourceName")
 

@@ -11,10 +11,10 @@ from pulumi.automation.events import StepEventStateMetadata
 
 from aks_catalogue.retirement import has_passed
 from aks_catalogue.sizes import find
+from aks_pools.gpus import specialized_image_headers
 from aksgpu.review.model import Violation
 from aksgpu.review.pools import all_pools
 from aksgpu.review.preview_result import Step, inputs_of
-from policies.gpu_requests import specialized_image_headers
 
 _REMEDY = " To allow it in a review of this program, set allowRetired: true in the stack file."
 

@@ -18,14 +18,14 @@ from pulumi_policy.deserialize import (
     SPECIAL_SIG_KEY,
 )
 
-from policies.pools import Pool
+from aks_pools.pools import Pool
 from policies.rule import Findings, PoolRule, ResourceRule, Settings
 from policies.rules import RULES
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import FAILED, Unknowns
 from tests.policies.gpu_stacks import TOLERATION, daemon_set, pool, release, required, together
-from tests.policies.policy_harness import CANNOT_RUN, Resource, findings, pack_says, secret
-from tests.policies.pool_variants import FORMS, VALID
+from tests.policies.policy_harness import CANNOT_RUN, Resource, pack_says, secret
+from tests.policies.pool_variants import CPU, FORMS, VALID
 from tests.policies.test_rules import ON, SETTINGS
 
 EXPRESSION = {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}
@@ -59,7 +59,6 @@ POOL: dict[str, Any] = {
     "scaleSetPriority": "Spot",
     "scaleSetEvictionPolicy": "Deallocate",
     "upgradeSettings": {"maxSurge": "10%"},
-    "enableNodePublicIP": False,
     "nodeLabels": {"a": "b"},
     "nodeInitializationTaints": ["a=b:NoSchedule"],
     "tags": {"owner": "a", "SkipGPUDriverInstall": "true"},
@@ -88,7 +87,6 @@ RESOURCES = [
     pool("odd", vmSize=None, virtualMachinesProfile=MACHINES),
     of(
         "azure-native:containerservice:ManagedCluster",
-        location="eastus",
         kubernetesVersion="1.30",
         tags={"owner": "a"},
         resourceName="own",
@@ -112,28 +110,14 @@ RESOURCES = [
         "kubernetes:karpenter.sh/v1:NodePool",
         spec={"template": {"spec": NODES}, "limits": {"nvidia.com/gpu": 1}},
     ),
-    of("kubernetes:kaito.sh/v1beta1:Workspace", resource={"instanceType": "Standard_NC6"}),
     release("gpu-operator", **VALUES),
     release("nvidia-device-plugin", **VALUES),
-    release("platform", **{"gpu-operator": VALUES}),  # type: ignore[arg-type]
     of("kubernetes:nvidia.com/v1:ClusterPolicy", spec=VALUES),
     of("kubernetes:apps/v1:DaemonSetList", items=[PLUGIN.properties]),
     of("kubernetes:core/v1:PodTemplate", template=PODS),
-    of("kubernetes:ray.io/v1:RayCluster", spec={"workerGroupSpecs": [{"template": PODS}]}),
-    of(
-        "kubernetes:helm.toolkit.fluxcd.io/v2:HelmRelease",
-        spec={"chart": {"spec": {"chart": "gpu-operator"}}, "values": VALUES},
-    ),
-    of(
-        "kubernetes:argoproj.io/v1alpha1:Application",
-        spec={
-            "source": {"chart": "gpu-operator", "helm": {"valuesObject": VALUES}},
-            "sources": [{"chart": "gpu-operator"}],
-        },
-    ),
 ]
 # Another pool, which every rule on pools finds the same of, whatever stands beside it.
-BESIDE = pool("beside", osType="Windows", vmSize="Standard_NC6", enableNodePublicIP=True)
+BESIDE = pool("beside", osType="Windows", vmSize="Standard_NC6")
 
 UNKNOWN = [value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_")]
 ASSETS = [
@@ -206,21 +190,23 @@ def test_no_rule_breaks(resource: Resource, data: st.DataObject) -> None:
     assert {rule for name, rule, _ in said if name == "beside"} >= FOUND_BESIDE
 
 
-FOUND_BESIDE = {
-    "gpu-pool-linux-only", "gpu-size-retired", "allowed-gpu-sizes", "no-public-node-ip",
-}  # fmt: skip
+FOUND_BESIDE = {"gpu-pool-linux-only", "gpu-size-retired", "allowed-gpu-sizes"}
 
 
-@pytest.mark.parametrize("odd", [5, "x", [None], [["a"]], {"a": 1}], ids=str)
-def test_unreadable_values_are_reported_with_their_path(odd: Any) -> None:
-    """A text where a list of taints belongs was read letter by letter."""
-    for rule in RULES:
-        if rule.name == "gpu-pool-tainted":
-            (said,) = findings(rule, pool(nodeTaints=odd))
-            assert said.startswith(f"{CANNOT_RUN}: .nodeTaints")
-            assert ", not " in said
-        elif rule.name == "gpu-pool-linux-only":
-            assert findings(rule, pool(nodeTaints=odd)) == []
+@pytest.mark.parametrize("odd", [5, "x", [None, ["a"]], {"a": 1}], ids=str)
+def test_an_odd_value_of_a_gpu_pool_is_a_finding_of_the_rules_own_level(odd: Any) -> None:
+    """A text where a list of taints belongs was read letter by letter, and later refused nothing.
+
+    A value of a pool without GPUs, and of what is on the cluster, counts as not set.
+    """
+    levels = {"gpu-pool-tainted": "mandatory"}
+    for vm_size, is_told in ((VALID["vmSize"], True), (CPU, False)):
+        said = pack_says(RULES, pool(nodeTaints=odd, vmSize=vm_size), config={}, levels=levels)
+        told = [message for _, rule, message in said if rule == "gpu-pool-tainted"]
+        assert [" cannot be judged: nodeTaints" in message for message in told] == [True] * is_told
+    plugin = daemon_set(TOLERATION, nodeSelector=odd)
+    said = pack_says(RULES, *together(pool(), plugin), config={})
+    assert not [message for _, _, message in said if CANNOT_RUN in message]
 
 
 def test_a_rule_that_is_at_fault_says_so_and_keeps_no_other_from_judging() -> None:
@@ -228,7 +214,7 @@ def test_a_rule_that_is_at_fault_says_so_and_keeps_no_other_from_judging() -> No
 
     @PoolRule(title="a", description="a", remedy="a", tags=())
     def at_fault(pool: Pool, _: Settings) -> Findings:
-        yield f"has {int(pool.get('vmSize'))} GPUs."
+        yield f"has {int(pool.text('vmSize'))} GPUs."
 
     @StackRule(title="b", description="b", remedy="b", tags=())
     def on_stack(members: Members, _: Settings, __: Unknowns) -> StackFindings:

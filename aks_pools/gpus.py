@@ -1,4 +1,4 @@
-"""The GPU features that a pool requests with custom headers, tags, and its GPU profile."""
+"""The GPUs of a pool: of whom they are, and who installs their driver and device plugin."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,13 +7,21 @@ from aks_catalogue import nodes
 from aks_catalogue.headers import CUSTOM_FEATURES, SPECIALIZED_IMAGE
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE
 from aks_catalogue.sizes import find
-from policies.certainty import Certainty
-from policies.pools import Pool
+from aks_pools.pools import Pool
+from aks_pools.values import part
+
+
+def are_nvidias(pool: Pool) -> bool | None:
+    """Whether the pool has NVIDIA GPUs; None if its size is not in the catalogue."""
+    sizes = [find(vm_size) for vm_size in pool.gpu_sizes()]
+    if any(size and size.is_nvidia for size in sizes):
+        return True
+    return None if None in sizes else False
 
 
 def specialized_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:
     """Yields the custom headers of a pool or a cluster that request the specialized image."""
-    headers = properties.get("customHeaders") or {}
+    headers = part(properties.get("customHeaders"), "customHeaders")
     for name in headers:
         if name.lower() == SPECIALIZED_IMAGE.lower() and is_true(headers[name]):
             yield name
@@ -40,14 +48,12 @@ def driver_is_left_out(pool: Pool) -> bool:
     return str(pool.part("gpuProfile").get("driver") or "").lower() == "none"
 
 
-def driver_by_aks(pool: Pool) -> Certainty:
-    """Whether AKS installs the driver; possible if that is unknown for the VM size."""
+def driver_by_aks(pool: Pool) -> bool | None:
+    """Whether AKS installs the driver; None if that is not known for the VM size."""
     if driver_is_left_out(pool):
-        return Certainty.NO
+        return False
     installs = {size and size.aks_driver for size in map(find, pool.gpu_sizes())}
-    if True in installs:
-        return Certainty.CERTAIN
-    return Certainty.POSSIBLE if None in installs else Certainty.NO
+    return True if True in installs else None if None in installs else False
 
 
 def is_true(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The providers' names for the properties of an agent pool. The rules use azure-native's names."""
+"""The providers' names for the properties of an agent pool, by azure-native's names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,18 +19,18 @@ class Vocabulary:
     # If such a pool cannot have taints, the resource type that can.
     tainted_elsewhere: str = ""
 
-    def written(self, name: str, properties: Mapping[str, Any]) -> str:
-        """Returns the name that the program uses; for an unset property, the provider's newest."""
-        names = self.names.get(name, (name,))
-        return next((alternative for alternative in names if alternative in properties), names[0])
-
 
 class Renamed(Mapping[str, Any]):
-    """A pool's properties by azure-native's names. Each is read only when a rule uses it."""
+    """A pool's properties by azure-native's names. Each is read only when somebody asks for it."""
 
     def __init__(self, properties: Mapping[str, Any], vocabulary: Vocabulary) -> None:
         self._properties = properties
         self._vocabulary = vocabulary
+
+    def written(self, name: str) -> str:
+        """Returns the name that the program uses; for an unset property, the provider's newest."""
+        names = self._vocabulary.names.get(name, (name,))
+        return next((each for each in names if each in self._properties), names[0])
 
     def __getitem__(self, name: str) -> Any:
         if name in self._vocabulary.flat:
@@ -59,7 +59,6 @@ _CLASSIC_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "count": ("nodeCount",),
         "enableAutoScaling": ("autoScalingEnabled", "enableAutoScaling"),
         "enableEncryptionAtHost": ("hostEncryptionEnabled", "enableHostEncryption"),
-        "enableNodePublicIP": ("nodePublicIpEnabled", "enableNodePublicIp"),
         "gpuInstanceProfile": ("gpuInstance",),
         "scaleSetPriority": ("priority",),
         "scaleSetEvictionPolicy": ("evictionPolicy",),

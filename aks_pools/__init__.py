@@ -1,0 +1,1 @@
+"""What one agent pool of AKS is, read from a resource of any provider."""
