@@ -1,4 +1,4 @@
-"""The policy pack; its rules are listed in rules/__init__.py."""
+"""The policy pack; rules/__init__.py finds its rules."""
 
 import sys
 from pathlib import Path

@@ -42,7 +42,13 @@ def test_a_name_that_leads_to_another_path_is_refused(kind: str, value: Any) -> 
 
 def test_headers_without_a_value_or_on_two_lines_are_refused() -> None:
     """A line end that was pasted; and `null`, which was sent as the text None."""
-    sent = {"A": None, "B": "c\r\nd: e", "Good": "1", "Host": "x", "Not-Yet": driver.UNKNOWN}
+    sent: dict[str, Any] = {
+        "A": None,
+        "B": "c\r\nd: e",
+        "Good": "1",
+        "Host": "x",
+        "Not-Yet": driver.UNKNOWN,
+    }
     sent |= {"On": True}
     expected = {f"customHeaders.{name}" for name in ("A", "B", "Host", "On")}
     assert failures(POOL_INPUTS | {"customHeaders": sent}) == expected

@@ -147,6 +147,8 @@ def test_nothing_that_the_program_imports_is_left_out() -> None:
     """The program came to import a room whose changes still got no review and no deployment."""
     found: set[Path] = set()
     new = {ROOT / folder / "__main__.py" for folder in (".", "plugins/aks_preview", "policies")}
+    # The pack finds its rules by itself.
+    new |= {*ROOT.glob("policies/rules/*.py")}
     while new:
         found |= new
         new = {module for file in new for module in modules(file)} - found
