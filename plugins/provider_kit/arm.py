@@ -37,7 +37,7 @@ from azure.mgmt.core.polling.async_arm_polling import AsyncARMPolling
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
-from provider_kit.errors import advised, code_of, explained, reason_in
+from provider_kit.errors import FailedError, advised, code_of, explained, reason_in
 from provider_kit.serving import ProviderError
 from provider_kit.waiting import pauses, wait_because_of, waited
 
@@ -316,7 +316,8 @@ class Arm:
         try:
             resource = await AsyncLROPoller(client, accepted.answer, _content, method).result()
         except (AzureError, ValueError, AttributeError) as error:
-            _require_success(_json(getattr(error, "response", None)))
+            response = getattr(error, "response", None)
+            _require_success(_json(response), response)
             await self._without_operation(error)
             looks = math.inf
         if accepted.method == "DELETE":
@@ -348,16 +349,15 @@ def state_of(resource: Mapping[str, Any]) -> str:
     return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")
 
 
-def _require_success(content: Any) -> None:
-    """Raises AzureError if an operation, or a resource, says that it has failed."""
+def _require_success(content: Any, response: Any = None) -> None:
+    """Raises FailedError if an operation, or a resource, says that it has failed."""
     if isinstance(content, dict):
         state = str(content.get("status") or state_of(content))
         if state.lower() in _FAILED:
             reason = reason_in(content)
             ended = f"It ended as {state}"
-            raise AzureError(
-                advised(f"{ended}: {reason}" if reason else f"{ended}. Azure gave no reason.")
-            )
+            told = advised(f"{ended}: {reason}" if reason else f"{ended}. Azure gave no reason.")
+            raise FailedError(told, response)
 
 
 def _content(answer: Any) -> Any:

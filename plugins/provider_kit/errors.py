@@ -63,8 +63,18 @@ _TIMED_OUT = (
 )
 
 
+class FailedError(HttpResponseError):
+    """An operation failed."""
+
+    def __init__(self, text: str, response: Any = None) -> None:
+        super().__init__(text, response)
+        self.text = text
+
+
 def explained(error: BaseException) -> str:
     """Returns what went wrong, in Azure's words, and what to do next."""
+    if isinstance(error, FailedError):
+        return error.text
     if isinstance(error, TimeoutError):
         return _TIMED_OUT
     if isinstance(error, ClientAuthenticationError) and error.error is None:
