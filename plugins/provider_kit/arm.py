@@ -67,22 +67,10 @@ _FAILED = frozenset({"failed", "canceled"})
 _ENDED = _FAILED | {"succeeded"}
 _PAUSES = 0.5, 30.0
 _LONGEST_PAUSE_OF_AZURE = 120.0
-# For how often a request that changes something is repeated: some ten minutes.
-_TRIES = 25
 # For a time, Azure can answer 404 for what it has accepted, and its state lags.
 _LOOKS_AFTER_THE_END = 5
 # AKS does not say how long to wait before the next poll.
 _SECONDS_BETWEEN_POLLS = 10
-_RETRIES_OF_READS: Mapping[str, Any] = MappingProxyType(
-    {
-        "retry_total": 20,
-        "retry_status": 20,
-        "retry_connect": 6,
-        "retry_read": 6,
-        "retry_backoff_factor": 0.5,
-        "retry_backoff_max": 15,
-    }
-)
 
 
 class NotFoundError(ProviderError):
@@ -143,6 +131,9 @@ class Arm:
     `explain` returns the provider's message for an error of Azure.
     """
 
+    # For how often a request is repeated after a temporary error: some five to ten minutes.
+    retries = 25
+
     def __init__(
         self,
         cancellation: Cancellation,
@@ -184,7 +175,14 @@ class Arm:
         policies = [
             RequestIdPolicy(),
             UserAgentPolicy("aks-gpu"),
-            AsyncRetryPolicy(**_RETRIES_OF_READS),
+            AsyncRetryPolicy(
+                retry_total=self.retries,
+                retry_status=self.retries,
+                retry_connect=min(self.retries, 6),
+                retry_read=min(self.retries, 6),
+                retry_backoff_factor=0.5,
+                retry_backoff_max=15,
+            ),
             # Below the retries: its second try of a request has to be the last one, too.
             AsyncARMAutoResourceProviderRegistrationPolicy(),
             AsyncARMChallengeAuthenticationPolicy(self._credential, cloud.scope),
@@ -294,7 +292,7 @@ class Arm:
                 delivery.is_unclear &= before or _may_have_arrived(error)
                 waits_for_another = isinstance(error, HttpResponseError) and is_busy(error)
                 tried += not waits_for_another
-                if not waits_for_another and (tried > _TRIES or not _is_temporary(error)):
+                if not waits_for_another and (tried > self.retries or not _is_temporary(error)):
                     raise
                 await wait_because_of(self._explain(error))
                 pause = _asked_pause(error) or next(waits)

@@ -26,6 +26,9 @@ class AcceptedError(ProviderError):
 class NativeArm(Arm):
     """Fails as azure-native does where the operation of a request cannot be read."""
 
+    # azure-native's, by the SDK for Go.
+    retries = 3
+
     async def _without_operation(self, error: Exception) -> None:
         raise error
 
