@@ -107,8 +107,12 @@ def _misspelled(details: Iterable[ErrorDetails], values: Any) -> set[tuple[int |
     for error in details:
         *parents, key = error["loc"]
         if error["type"] == "extra_forbidden":
-            written = reduce(getitem, parents, values)
             near = _section_at(tuple(parents)).nearest_key(str(key))
+            try:
+                written = reduce(getitem, parents, values)
+            except LookupError:
+                # The section is misspelled too, such as `cluste`, and is read as `cluster`.
+                written = {}
             if near and near not in written:
                 places.add((*parents, near))
     return places

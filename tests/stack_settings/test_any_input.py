@@ -111,3 +111,9 @@ def test_no_words_of_pydantic_or_python_reach_the_author(path: str) -> None:
             continue
         for line in mistakes(texts):
             assert not FOREIGN.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", line)), line
+
+
+def test_a_misspelled_key_in_a_misspelled_section_is_refused() -> None:
+    """It ended in a KeyError: the reader looked for the section that the file does not have."""
+    with pytest.raises(SettingsError, match="did you mean cluster"):
+        load({"aks-gpu:cluste": '{"nam": "x"}'}, "test", lambda _: None)
