@@ -24,7 +24,7 @@ from aks_preview.aks_types import (
     is_anothers,
 )
 from aks_preview.configuration import TAKE_OVER, taken_over
-from provider_kit.arm import Arm, Delivery, Headers, NotFoundError, state_of
+from provider_kit.arm import Arm, Delivery, Headers, NotFoundError, state_of, unchanged
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
@@ -177,13 +177,10 @@ class AksResource(Handler):
             await self._log.warning(task.urn, message)
             return
 
-        async def request() -> tuple[None, Headers]:
-            return None, {}
-
         try:
             async with self._arm.failing(task.until):
                 accepted = await self._arm.begin(
-                    "DELETE", place, self._api_version, request, is_busy=self._is_busy
+                    "DELETE", place, self._api_version, unchanged(), is_busy=self._is_busy
                 )
             await self._arm.finish(accepted, task.until)
         except NotFoundError as error:

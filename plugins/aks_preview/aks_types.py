@@ -4,18 +4,16 @@ The names are azure-native's: all properties are on one level, where ARM has mos
 `properties`.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
 from aks_catalogue.aks_properties import CLUSTER, POOL, Properties
-from aks_catalogue.mistakes import Mistake
 from aks_catalogue.shapes import mapping
 from aks_preview.configuration import PACKAGE
-from provider_kit.serving import ProviderError
+from provider_kit.arm_types import ArmType, flat
 
 HEADERS: Final = "customHeaders"
 REPLACE_ON_HEADERS: Final = "replaceOnHeaderChange"
@@ -27,18 +25,13 @@ _VERSION_OUTPUT = "azureApiVersion"
 # What ARM returns of each resource, and no program sets.
 _OF_ARM = frozenset({"id", "name", "systemData", "type", _VERSION_OUTPUT})
 _POOLS = "agentPoolProfiles"
-_IDENTITIES = "userAssignedIdentities"
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AksType:
+class AksType(ArmType):
     """A resource type of AKS."""
 
-    name: str
-    path: str
-    # The properties outside ARM's `properties`.
-    envelope: Collection[str] = ()
+    not_sent: frozenset[str] = frozenset(_OURS)
     # What AKS does with the properties.
     known: Properties
 
@@ -47,60 +40,20 @@ class AksType:
         return f"{PACKAGE}:containerservice:{self.name}"
 
     @cached_property
-    def path_names(self) -> tuple[str, ...]:
-        """The names of the inputs in the resource ID."""
-        return tuple(_PLACEHOLDER.findall(self.path))
-
-    @cached_property
     def replaces(self) -> Mapping[str, str]:
         """The properties that cannot change, by path, with the reason."""
         return {**dict.fromkeys(self.path_names, "names the resource"), **self.known.fixed}
 
-    def name_mistakes(self, inputs: Mapping[str, Any]) -> Iterator[Mistake]:
-        """Yields the names that are missing, or with which the path would be another resource's."""
-        for name in self.path_names:
-            value = inputs.get(name)
-            if value is None:
-                yield Mistake(name, "is required")
-            elif isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
-                yield Mistake(name, "must be a name: not empty, not `.` or `..`, and without `/`")
-
-    def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
-        return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"
-
-    def names_in(self, resource_id: str) -> dict[str, str]:
-        """Returns the inputs in a resource ID."""
-        pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
-        match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
-        if match is None:
-            raise ProviderError(
-                f"{resource_id} is not the ID of a {self.name}: use the form "
-                f"/subscriptions/SUBSCRIPTION{self.path}"
-            )
-        return match.groupdict()
-
-    def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the body of the PUT request for the inputs."""
-        omitted = {*_OURS, *self.path_names}
-        sent = {name: value for name, value in inputs.items() if name not in omitted}
-        ids = mapping(sent.get("identity")).get(_IDENTITIES)
-        if isinstance(ids, list):
-            sent["identity"] = {**sent["identity"], _IDENTITIES: {each: {} for each in ids}}
-        outside = {name: value for name, value in sent.items() if name in self.envelope}
-        inside = {name: value for name, value in sent.items() if name not in self.envelope}
-        return outside | {"properties": inside} if inside else outside
-
     def outputs_of(self, answer: Mapping[str, Any], api_version: str) -> dict[str, Any]:
         """Returns the outputs in ARM's response, without those that only the inputs have."""
-        inside = answer.get("properties") or {}
-        outside = {name: value for name, value in answer.items() if name != "properties"}
-        outputs = {**inside, **outside, **self.names_in(answer["id"]), _VERSION_OUTPUT: api_version}
+        outputs = flat(answer) | self.names_in(answer["id"]) | {_VERSION_OUTPUT: api_version}
         outputs.pop("systemData", None)
-        if "type" in inside:
-            outputs[_TYPE_OUTPUT] = inside["type"]
-        ids = mapping(outputs.get("identity")).get(_IDENTITIES)
-        if isinstance(ids, Mapping):
-            outputs["identity"] = {**outputs["identity"], _IDENTITIES: list(ids)}
+        if "type" in (answer.get("properties") or {}):
+            outputs[_TYPE_OUTPUT] = answer["properties"]["type"]
+        for owner, name in self.id_lists:
+            members = mapping(outputs.get(owner))
+            if isinstance(ids := members.get(name), Mapping):
+                outputs[owner] = {**members, name: list(ids)}
         return outputs
 
     def inputs_of(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +90,8 @@ MANAGED_CLUSTER = AksType(
     name="ManagedCluster",
     path=_CLUSTER_PATH,
     envelope=frozenset({"extendedLocation", "identity", "kind", "location", "sku", "tags"}),
+    # As in azure-native, a list of the identities' IDs.
+    id_lists=frozenset({("identity", "userAssignedIdentities")}),
     known=CLUSTER,
 )
 AKS_TYPES: Mapping[str, AksType] = MappingProxyType(

@@ -8,7 +8,8 @@ from typing import Any, Final
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_catalogue.mistakes import Mistake
-from provider_kit.arm import Arm, Delivery, Headers, NotFoundError
+from provider_kit.arm import Arm, Delivery, NotFoundError, unchanged
+from provider_kit.arm_types import ArmType
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
@@ -29,6 +30,10 @@ FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
 )
 _REGISTERED, _REGISTERING = "Registered", "Registering"
 _NOT_REGISTERED = frozenset({"NotRegistered", "NotSpecified", "Unregistered", "Unregistering"})
+_TYPE = ArmType(
+    name="FeatureRegistration",
+    path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
+)
 # For how long AKS may not know a newly registered feature.
 _NEW_SECONDS = 600.0
 _PAUSES = (0.25, 10.0)
@@ -56,12 +61,7 @@ class FeatureRegistration(Handler):
         )
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        for name in FEATURE_REPLACES:
-            value = inputs.get(name)
-            if value is None:
-                yield Mistake(name, "is required")
-            elif isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
-                yield Mistake(name, "must be a name: not empty, not `.` or `..`, and without `/`")
+        yield from _TYPE.name_mistakes(inputs)
 
     def require(self, resource_id: str) -> None:
         self._arm.require(resource_id)
@@ -77,8 +77,9 @@ class FeatureRegistration(Handler):
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which activates it."""
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
-        provider, delivery = self._provider(namespace), Delivery()
-        resource_id = f"{self._features(namespace)}/{feature}"
+        subscription, delivery = self._arm.subscription, Delivery()
+        resource_id = _TYPE.resource_id(subscription, inputs)
+        provider = f"/subscriptions/{subscription}/providers/{namespace}"
         try:
             await self._post(task, f"{resource_id}/register", _FEATURES_VERSION, delivery)
             await self._wait(task, resource_id, _FEATURES_VERSION, f"{feature} of {namespace}")
@@ -107,8 +108,7 @@ class FeatureRegistration(Handler):
         state = _state(answer) if answer is not None else "NotRegistered"
         if state in _NOT_REGISTERED:
             return None
-        parts = resource_id.split("/")
-        inputs = old.inputs or {NAMESPACE: parts[-3], FEATURE: parts[-1]}
+        inputs = old.inputs or _TYPE.names_in(resource_id)
         if state == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
             # The last `create` ended before it registered the resource provider again.
             state = _REGISTERING
@@ -138,20 +138,11 @@ class FeatureRegistration(Handler):
             if not error.is_gone:
                 raise
 
-    def _provider(self, namespace: str) -> str:
-        return f"/subscriptions/{self._arm.subscription}/providers/{namespace}"
-
-    def _features(self, namespace: str) -> str:
-        return f"{self._provider('Microsoft.Features')}/providers/{namespace}/features"
-
     async def _post(
         self, task: Task, path: str, api_version: str, delivery: Delivery | None = None
     ) -> None:
-        async def request() -> tuple[None, Headers]:
-            return None, {}
-
         async with self._arm.failing(task.until):
-            await self._arm.begin("POST", path, api_version, request, delivery)
+            await self._arm.begin("POST", path, api_version, unchanged(), delivery)
 
     async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
         """Waits until a feature or provider is registered. Reports each state."""

@@ -1,1 +1,1 @@
-"""Building blocks of Pulumi providers in Python: serving, shapes, values, secrets, and ARM."""
+"""Building blocks of Pulumi providers in Python: serving, values, secrets, and ARM."""

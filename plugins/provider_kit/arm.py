@@ -342,6 +342,15 @@ class Arm:
         await wait_because_of(self._explain(error))
 
 
+def unchanged(body: Mapping[str, Any] | None = None) -> Request:
+    """Returns a request that is the same for each try."""
+
+    async def request() -> tuple[Mapping[str, Any] | None, Headers]:
+        return body, {}
+
+    return request
+
+
 def state_of(resource: Mapping[str, Any]) -> str:
     """Returns the provisioning state of a resource; Succeeded if it has none."""
     return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")

@@ -22,7 +22,7 @@ class ArmType:
     name: str
     path: str
     # The properties outside `properties`.
-    envelope: Collection[str]
+    envelope: Collection[str] = ()
     # Inputs that are not sent to ARM, in addition to the names in the path.
     not_sent: frozenset[str] = frozenset()
     # Lists of IDs that are maps in ARM, each as the object and its list.
@@ -34,10 +34,12 @@ class ArmType:
         return tuple(_PLACEHOLDER.findall(self.path))
 
     def name_mistakes(self, inputs: Mapping[str, Any]) -> Iterator[Mistake]:
-        """Yields the names with which the path of the resource would be another one's."""
+        """Yields the names that are missing, or with which the path would be another resource's."""
         for name in self.path_names:
             value = inputs.get(name)
-            if isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
+            if value is None:
+                yield Mistake(name, "is required")
+            elif isinstance(value, str) and (value.strip() in ("", ".", "..") or "/" in value):
                 yield Mistake(name, "must be a name: not empty, not `.` or `..`, and without `/`")
 
     def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from azure.core.exceptions import HttpResponseError
 
-from provider_kit.arm import Arm, Headers, Method, NotFoundError
+from provider_kit.arm import Arm, Method, NotFoundError, unchanged
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.azure_native.native_types import (
     TYPES,
@@ -40,15 +40,6 @@ class NativeArm(Arm):
             return await self._cancellation.watch(self.look(resource_id, api_version, until))
         except NotFoundError:
             return None
-
-
-def unchanged(body: Mapping[str, Any] | None) -> Callable[[], Awaitable[Any]]:
-    """Returns a request that is the same for each try."""
-
-    async def request() -> tuple[Mapping[str, Any] | None, Headers]:
-        return body, {}
-
-    return request
 
 
 async def write(

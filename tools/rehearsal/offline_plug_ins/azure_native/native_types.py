@@ -21,8 +21,8 @@ from pulumi import _types as sdk_types
 from pulumi_azure_native import containerservice, resources
 
 from aks_catalogue import aks_versions
+from provider_kit.arm_types import ArmType, flat
 from rehearsal.offline_plug_ins.azure_native import made_up
-from rehearsal.offline_plug_ins.azure_native.arm_types import ArmType, flat
 from rehearsal.offline_plug_ins.azure_native.shapes import (
     ListOf,
     Members,

@@ -12,7 +12,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from aks_catalogue import networks
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.shapes import at
-from provider_kit.arm import NotFoundError
+from provider_kit.arm import NotFoundError, unchanged
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
@@ -22,7 +22,6 @@ from rehearsal.offline_plug_ins.azure_native.arm import (
     AcceptedError,
     NativeArm,
     function_of,
-    unchanged,
     words,
     write,
 )
@@ -206,7 +205,7 @@ class NativeResource(Handler):
         with contextlib.suppress(NotFoundError):
             async with self._arm.failing(task.until):
                 version = self._type.api_version
-                accepted = await self._arm.begin("DELETE", resource_id, version, unchanged(None))
+                accepted = await self._arm.begin("DELETE", resource_id, version, unchanged())
             await self._arm.finish(accepted, task.until)
 
     def _id(self, inputs: Values) -> str:
