@@ -1,1 +1,1 @@
-"""Benchmarks: measurements that compare variants within one run."""
+"""Benchmarks: what previews and the rules of the pack cost."""
