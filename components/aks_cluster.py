@@ -2,10 +2,10 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
@@ -15,15 +15,17 @@ from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import CLUSTER
 from aks_catalogue.nodes import DRIVERS
 from aks_catalogue.tags import check as check_tags
-from aks_catalogue.valid import Doubtful, Each, between, one_of, resource_id
+from aks_catalogue.valid import between, one_of, resource_id
 from aks_preview.resources import ManagedCluster
 from components.arguments import check, chosen, warn
 from components.declared import (
-    Sent,
+    arguments,
+    at,
+    checked,
     made,
+    makes,
     map_or_empty,
     nothing_if_empty,
-    owns,
     sent,
 )
 from components.extra_properties import for_azure_native, with_extra
@@ -56,44 +58,39 @@ def _word(switch: pulumi.Input[bool]) -> Any:
     return made(lambda on: "true" if on else "false", switch)
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class SystemPoolArgs(ModeSystemArgs):
     """The first system node pool, which AKS creates with the cluster."""
 
-    vm_size: Annotated[
-        pulumi.Input[str],
-        Sent("vmSize"),
+    vm_size: pulumi.Input[str] = at(
+        "vmSize",
         rules.LARGE_ENOUGH,
         rules.NOT_MANAGED_IN_SYSTEM_POOL,
         rules.NO_OPERATOR_IN_SYSTEM_POOL,
-        Doubtful(rules.check_size_is_known),
-        Doubtful(rules.check_retirement),
-        Doubtful(rules.check_driver),
-    ]
+        doubtful=[rules.check_size_is_known, rules.check_retirement, rules.check_driver],
+    )
     """The VM size of the nodes, with at least 2 vCPUs and 4 GiB of memory. AKS does not change it
     later: add a `SystemNodePool` to replace this pool."""
-    pool_name: Annotated[pulumi.Input[str], Sent("name"), rules.POOL_NAME] = "system"
+    pool_name: pulumi.Input[str] = at("name", rules.POOL_NAME, default="system")
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. AKS does not change it later."""
-    zones: Annotated[
-        pulumi.Input[Sequence[pulumi.Input[str]]],
-        Sent("availabilityZones", nothing_if_empty),
-        Each(one_of("1", "2", "3")),
-    ] = ()
+    zones: pulumi.Input[Sequence[pulumi.Input[str]]] = at(
+        "availabilityZones", made=nothing_if_empty, each=[one_of("1", "2", "3")], default=()
+    )
     """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. AKS does
     not change them later."""
-    gpu_stack: Annotated[pulumi.Input[str] | None, owns("gpuProfile.driver"), rules.GPU_STACK] = (
-        None
+    gpu_stack: pulumi.Input[str] | None = makes(
+        "gpuProfile.driver", rules=[rules.GPU_STACK], default=None
     )
     """What installs the GPU driver and the device plugin if the VM size has GPUs: `device-plugin`,
     `specialized-image` or `none`. Default: AKS installs the driver."""
-    custom_headers: Annotated[
-        Mapping[str, pulumi.Input[str]] | None,
+    custom_headers: Mapping[str, pulumi.Input[str]] | None = checked(
         rules.check_headers,
         rules.check_image_owner,
         rules.check_generation,
-        Doubtful(rules.check_retired_headers),
-    ] = None
+        doubtful=[rules.check_retired_headers],
+        default=None,
+    )
     """HTTP headers to send with each request for the cluster. With headers, even an empty mapping,
     the aks-preview provider manages the cluster, and without (the default) azure-native does.
     Headers never replace the cluster."""
@@ -102,49 +99,49 @@ class SystemPoolArgs(ModeSystemArgs):
     out, so that you can delete it in AKS. A new cluster needs the pool."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class NetworkArgs:
     """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
-    mode: Annotated[
-        pulumi.Input[str],
-        owns("networkProfile.networkPlugin", "networkProfile.networkPluginMode"),
-        one_of("overlay", "subnet"),
-    ] = "overlay"
+    mode: pulumi.Input[str] = makes(
+        "networkProfile.networkPlugin",
+        "networkProfile.networkPluginMode",
+        rules=[one_of("overlay", "subnet")],
+        default="overlay",
+    )
     """How pods get IP addresses: `overlay` (from `pod_cidr`) or `subnet` (from the subnet
     `subnet_id`)."""
-    subnet_id: Annotated[
-        pulumi.Input[str] | None, valid.REQUIRED_IN_SUBNET, resource_id("subnets", "a subnet")
-    ] = None
+    subnet_id: pulumi.Input[str] | None = checked(
+        valid.REQUIRED_IN_SUBNET, resource_id("subnets", "a subnet"), default=None
+    )
     """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
     creates a virtual network."""
-    pod_cidr: Annotated[
-        pulumi.Input[str] | None,
-        Sent("networkProfile.podCidr"),
+    pod_cidr: pulumi.Input[str] | None = at(
+        "networkProfile.podCidr",
         valid.check_cidr,
         valid.ONLY_IN_OVERLAY,
-        Doubtful(valid.check_new_pod_range),
-    ] = None
+        doubtful=[valid.check_new_pod_range],
+        default=None,
+    )
     """The IP range of the pods in CIDR notation, for mode `overlay` only. Default:
     `10.244.0.0/16`. Another range replaces the cluster."""
-    service_cidr: Annotated[
-        pulumi.Input[str] | None,
-        Sent("networkProfile.serviceCidr"),
+    service_cidr: pulumi.Input[str] | None = at(
+        "networkProfile.serviceCidr",
         valid.check_cidr,
         valid.check_service_range,
         valid.check_overlap,
-        Doubtful(valid.check_new_service_range),
-    ] = None
+        doubtful=[valid.check_new_service_range],
+        default=None,
+    )
     """The IP range of Kubernetes services in CIDR notation, `/12` or smaller. Set it together with
     `dns_service_ip`. Default: `10.0.0.0/16`. Another range replaces the cluster."""
-    dns_service_ip: Annotated[
-        pulumi.Input[str] | None, Sent("networkProfile.dnsServiceIP"), valid.check_dns_service_ip
-    ] = None
+    dns_service_ip: pulumi.Input[str] | None = at(
+        "networkProfile.dnsServiceIP", valid.check_dns_service_ip, default=None
+    )
     """The IP address of the cluster's DNS service, inside `service_cidr`. Default:
     `10.0.0.10`. Another address replaces the cluster."""
-    outbound: Annotated[
-        pulumi.Input[str] | None,
-        Sent("networkProfile.outboundType"),
+    outbound: pulumi.Input[str] | None = at(
+        "networkProfile.outboundType",
         one_of(
             "loadBalancer",
             "managedNATGateway",
@@ -153,205 +150,190 @@ class NetworkArgs:
             "none",
         ),
         valid.OUTBOUND_FITS_SUBNET,
-    ] = None
+        default=None,
+    )
     """How nodes reach the Internet: `loadBalancer`, `managedNATGateway`, `userAssignedNATGateway`,
     `userDefinedRouting` (by the route table of your subnet, to a firewall of the hub) or `none`.
     `none` also needs `extra: {bootstrapProfile: {artifactSource: Cache}}`. Default:
     `loadBalancer`. A new value replaces the cluster, even if it is the way that the cluster already
     has: without this key, Pulumi's state does not know that way."""
-    dataplane: Annotated[
-        pulumi.Input[str] | None, Sent("networkProfile.networkDataplane"), one_of("azure", "cilium")
-    ] = None
+    dataplane: pulumi.Input[str] | None = at(
+        "networkProfile.networkDataplane", one_of("azure", "cilium"), default=None
+    )
     """What moves packets: `azure` or `cilium`. Default: `azure`."""
-    policy: Annotated[
-        pulumi.Input[str] | None,
-        Sent("networkProfile.networkPolicy"),
+    policy: pulumi.Input[str] | None = at(
+        "networkProfile.networkPolicy",
         one_of("none", "azure", "calico", "cilium"),
         valid.POLICY_FITS_DATAPLANE,
-    ] = None
+        default=None,
+    )
     """What enforces NetworkPolicies: `none`, `azure`, `calico`, or `cilium` with the data plane
     `cilium`. Default: nothing, or `cilium` with that data plane. A new value replaces the
     cluster, even if it is what the cluster already has: without this key, Pulumi's state does not
     know that."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class AutoscalerArgs:
     """How the cluster autoscaler works, for all pools that it scales. More of it goes into `extra`,
     as `autoScalerProfile`."""
 
-    expander: Annotated[
-        pulumi.Input[str],
-        Sent("autoScalerProfile.expander"),
+    expander: pulumi.Input[str] = at(
+        "autoScalerProfile.expander",
         one_of("random", "least-waste", "most-pods", "priority"),
-    ] = "random"
+        default="random",
+    )
     """Which of several pools grows for a pod that fits them: `random`, `least-waste`, `most-pods`,
     or `priority` by the ConfigMap `cluster-autoscaler-priority-expander` in `kube-system`."""
-    balance_similar_pools: Annotated[
-        pulumi.Input[bool], Sent("autoScalerProfile.balance-similar-node-groups", _word)
-    ] = False
+    balance_similar_pools: pulumi.Input[bool] = at(
+        "autoScalerProfile.balance-similar-node-groups", made=_word, default=False
+    )
     """Whether pools that are alike, such as one for each zone, grow evenly."""
-    idle_minutes: Annotated[
-        pulumi.Input[int],
-        Sent("autoScalerProfile.scale-down-unneeded-time", _minutes),
-        between(1, 1440),
-    ] = 10
+    idle_minutes: pulumi.Input[int] = at(
+        "autoScalerProfile.scale-down-unneeded-time", between(1, 1440), made=_minutes, default=10
+    )
     """How many minutes a node is idle before it is removed."""
-    pause_minutes: Annotated[
-        pulumi.Input[int],
-        Sent("autoScalerProfile.scale-down-delay-after-add", _minutes),
-        between(0, 1440),
-    ] = 10
+    pause_minutes: pulumi.Input[int] = at(
+        "autoScalerProfile.scale-down-delay-after-add", between(0, 1440), made=_minutes, default=10
+    )
     """How many minutes after a new node none is removed."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class MaintenanceArgs:
     """A window each week in which AKS installs upgrades by itself, of Kubernetes and of nodes."""
 
-    day: Annotated[pulumi.Input[str], one_of(*_DAYS)]
+    day: pulumi.Input[str] = checked(one_of(*_DAYS))
     """The day of the week, such as `Saturday`."""
-    start: Annotated[pulumi.Input[str], valid.CLOCK_TIME]
+    start: pulumi.Input[str] = checked(valid.CLOCK_TIME)
     """When it begins, such as `02:00`."""
-    hours: Annotated[pulumi.Input[int], between(4, 24)] = 4
+    hours: pulumi.Input[int] = checked(between(4, 24), default=4)
     """How long it is, 4 to 24 hours. Long drains of GPU nodes need more."""
-    utc_offset: Annotated[pulumi.Input[str], valid.OFFSET] = "+00:00"
+    utc_offset: pulumi.Input[str] = checked(valid.OFFSET, default="+00:00")
     """The offset of these times to UTC, such as `+01:00`. Summer time changes nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class EntraArgs:
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
-    admin_group_object_ids: Annotated[
-        pulumi.Input[Sequence[pulumi.Input[str]]],
-        Sent("aadProfile.adminGroupObjectIDs"),
-        Each(valid.OBJECT_ID),
-    ] = ()
+    admin_group_object_ids: pulumi.Input[Sequence[pulumi.Input[str]]] = at(
+        "aadProfile.adminGroupObjectIDs", each=[valid.OBJECT_ID], default=()
+    )
     """The object IDs of the Entra groups whose members are cluster administrators."""
-    azure_rbac: Annotated[pulumi.Input[bool], Sent("aadProfile.enableAzureRBAC")] = False
+    azure_rbac: pulumi.Input[bool] = at("aadProfile.enableAzureRBAC", default=False)
     """Whether Azure role assignments grant access to the Kubernetes API. By default only
     Kubernetes RBAC does."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class AksClusterArgs:
     """The inputs of a new AKS cluster."""
 
-    resource_group_name: Annotated[pulumi.Input[str], Sent("resourceGroupName")]
+    resource_group_name: pulumi.Input[str] = at("resourceGroupName")
     """The name of the resource group to create the cluster in."""
-    location: Annotated[pulumi.Input[str], Sent("location"), valid.check_region]
+    location: pulumi.Input[str] = at("location", valid.check_region)
     """The Azure region, such as `westeurope`. Another region replaces the cluster."""
-    cluster_name: Annotated[
-        pulumi.Input[str],
-        Sent("resourceName"),
-        valid.CLUSTER_NAME,
-        Doubtful(valid.check_reserved_name),
-    ]
+    cluster_name: pulumi.Input[str] = at(
+        "resourceName", valid.CLUSTER_NAME, doubtful=[valid.check_reserved_name]
+    )
     """The name of the cluster in Azure: 1 to 63 letters, digits, `_` and `-`, starting and ending
     with a letter or digit. Another name replaces the cluster."""
-    system_pool: Annotated[SystemPoolArgs, owns("agentPoolProfiles")]
+    system_pool: SystemPoolArgs = makes("agentPoolProfiles")
     """The first system node pool."""
     network: NetworkArgs = NetworkArgs()
     """The cluster's network. Default: Azure CNI in overlay mode, in a virtual network that AKS
     creates."""
-    dns_prefix: Annotated[pulumi.Input[str] | None, owns("dnsPrefix"), valid.check_dns_prefix] = (
-        None
+    dns_prefix: pulumi.Input[str] | None = makes(
+        "dnsPrefix", rules=[valid.check_dns_prefix], default=None
     )
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
-    node_resource_group: Annotated[
-        pulumi.Input[str] | None, Sent("nodeResourceGroup"), valid.GROUP_NAME
-    ] = None
+    node_resource_group: pulumi.Input[str] | None = at(
+        "nodeResourceGroup", valid.GROUP_NAME, default=None
+    )
     """The name of the resource group that AKS creates for the nodes. Default: AKS names it. Another
     name replaces the cluster."""
-    kubernetes_version: Annotated[
-        pulumi.Input[str] | None,
-        Sent("kubernetesVersion"),
+    kubernetes_version: pulumi.Input[str] | None = at(
+        "kubernetesVersion",
         rules.check_kubernetes_version,
-        Doubtful(valid.check_version_on_aks),
-    ] = None
+        doubtful=[valid.check_version_on_aks],
+        default=None,
+    )
     """The Kubernetes version of the control plane, such as `1.35` or `1.35.2`. Default: AKS chooses
     at creation and the cluster stays at that version. With the upgrade channel `patch`, set a minor
     version; with `stable` or `rapid`, leave it out."""
-    sku_tier: Annotated[
-        pulumi.Input[str],
-        Sent("sku.tier"),
+    sku_tier: pulumi.Input[str] = at(
+        "sku.tier",
         one_of("Free", "Standard", "Premium"),
-        Doubtful(valid.check_premium_has_a_reason),
-    ] = "Free"
+        doubtful=[valid.check_premium_has_a_reason],
+        default="Free",
+    )
     """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
     which long-term support needs."""
-    support_plan: Annotated[
-        pulumi.Input[str] | None,
-        Sent("supportPlan"),
+    support_plan: pulumi.Input[str] | None = at(
+        "supportPlan",
         one_of("KubernetesOfficial", "AKSLongTermSupport"),
         valid.PLAN_FITS_TIER,
-    ] = None
+        default=None,
+    )
     """Which Kubernetes versions AKS supports: `KubernetesOfficial`, or `AKSLongTermSupport`, with
     the tier `Premium`. Default: `KubernetesOfficial`."""
-    private: Annotated[pulumi.Input[bool], owns("apiServerAccessProfile.enablePrivateCluster")] = (
-        False
+    private: pulumi.Input[bool] = makes(
+        "apiServerAccessProfile.enablePrivateCluster", default=False
     )
     """Whether the API server has only a private IP address. To make a public cluster private
     replaces it; a private cluster cannot become public."""
-    private_dns_zone: Annotated[
-        pulumi.Input[str] | None,
-        owns("apiServerAccessProfile.privateDNSZone"),
-        valid.PRIVATE_ZONE,
-        valid.ZONE_OF_PRIVATE,
-        valid.ZONE_NEEDS_IDENTITY,
-    ] = None
+    private_dns_zone: pulumi.Input[str] | None = makes(
+        "apiServerAccessProfile.privateDNSZone",
+        rules=[valid.PRIVATE_ZONE, valid.ZONE_OF_PRIVATE, valid.ZONE_NEEDS_IDENTITY],
+        default=None,
+    )
     """The private DNS zone of a private cluster's API server: `system`, `none`, or the resource ID
     of a zone of yours, such as that of the hub. AKS changes it only to `none`. Default:
     `system`."""
-    authorized_ip_ranges: Annotated[
-        pulumi.Input[Sequence[pulumi.Input[str]]],
-        owns("apiServerAccessProfile.authorizedIPRanges"),
-        valid.NOT_PRIVATE,
-        Each(valid.check_cidr),
-    ] = ()
+    authorized_ip_ranges: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
+        "apiServerAccessProfile.authorizedIPRanges",
+        rules=[valid.NOT_PRIVATE],
+        each=[valid.check_cidr],
+        default=(),
+    )
     """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
     addresses. Not for a private cluster."""
-    oidc_issuer: Annotated[pulumi.Input[bool], Sent("oidcIssuerProfile.enabled")] = True
+    oidc_issuer: pulumi.Input[bool] = at("oidcIssuerProfile.enabled", default=True)
     """Whether the cluster has an OIDC issuer URL, so that other systems can verify the tokens of
     its service accounts."""
-    workload_identity: Annotated[
-        pulumi.Input[bool], Sent("securityProfile.workloadIdentity.enabled"), valid.WITH_ISSUER
-    ] = False
+    workload_identity: pulumi.Input[bool] = at(
+        "securityProfile.workloadIdentity.enabled", valid.WITH_ISSUER, default=False
+    )
     """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires
     `oidc_issuer`."""
-    user_assigned_identity_id: Annotated[
-        pulumi.Input[str] | None,
-        owns("identity"),
-        resource_id("userAssignedIdentities", "an identity"),
-    ] = None
+    user_assigned_identity_id: pulumi.Input[str] | None = makes(
+        "identity", rules=[resource_id("userAssignedIdentities", "an identity")], default=None
+    )
     """The resource ID of a user-assigned managed identity for the control plane. Default: a
     system-assigned identity."""
     entra: EntraArgs | None = None
     """Sign-in with Microsoft Entra ID. AKS cannot turn it off again. Default: only certificates of
     local accounts."""
-    disable_local_accounts: Annotated[
-        pulumi.Input[bool],
-        owns("disableLocalAccounts"),
-        valid.WITH_ENTRA,
-        valid.WITH_ADMINISTRATORS,
-    ] = False
+    disable_local_accounts: pulumi.Input[bool] = makes(
+        "disableLocalAccounts", rules=[valid.WITH_ENTRA, valid.WITH_ADMINISTRATORS], default=False
+    )
     """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
     `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""
-    upgrade_channel: Annotated[
-        pulumi.Input[str],
-        Sent("autoUpgradeProfile.upgradeChannel"),
+    upgrade_channel: pulumi.Input[str] = at(
+        "autoUpgradeProfile.upgradeChannel",
         one_of("none", "patch", "stable", "rapid", "node-image"),
         valid.check_upgrade_channel,
-    ] = "none"
+        default="none",
+    )
     """Which Kubernetes upgrades AKS installs automatically: `none`, `patch`, `stable`, `rapid` or
     `node-image`."""
-    node_os_upgrade_channel: Annotated[
-        pulumi.Input[str],
-        Sent("autoUpgradeProfile.nodeOSUpgradeChannel"),
+    node_os_upgrade_channel: pulumi.Input[str] = at(
+        "autoUpgradeProfile.nodeOSUpgradeChannel",
         one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),
-    ] = "NodeImage"
+        default="NodeImage",
+    )
     """Which operating-system upgrades AKS installs on nodes automatically: `None`, `Unmanaged`,
     `SecurityPatch` or `NodeImage`."""
     autoscaler: AutoscalerArgs | None = None
@@ -359,16 +341,14 @@ class AksClusterArgs:
     maintenance: MaintenanceArgs | None = None
     """When AKS installs the upgrades of `upgrade_channel` and `node_os_upgrade_channel`. Default:
     at any time."""
-    tags: Annotated[
-        pulumi.Input[Mapping[str, pulumi.Input[str]]] | None,
-        Sent("tags", map_or_empty),
-        check_tags,
-    ] = None
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = at(
+        "tags", check_tags, made=map_or_empty, default=None
+    )
     """The Azure tags of the cluster. Default: none."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Properties of the cluster beside these, as a map by the names of Azure's API
     (docs/any-property.md). A property that you take out again stays as it is in AKS."""
-    resource: ClassVar[str] = "cluster"
+    resource = "cluster"
 
     @property
     def by_aks_preview(self) -> bool:
@@ -376,13 +356,13 @@ class AksClusterArgs:
         return self.system_pool.custom_headers is not None
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class ExistingAksClusterArgs:
     """The inputs to look up an existing AKS cluster."""
 
     resource_group_name: pulumi.Input[str]
     """The name of the cluster's resource group."""
-    cluster_name: Annotated[pulumi.Input[str], valid.CLUSTER_NAME]
+    cluster_name: pulumi.Input[str] = checked(valid.CLUSTER_NAME)
     """The name of the cluster in Azure."""
 
 

@@ -1,15 +1,15 @@
 """The order in which the cluster autoscaler tries pools."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pulumi
 from pulumi_kubernetes import core, meta
 
 from aks_catalogue import capacity
+from components.declared import arguments
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class AutoscalerPrioritiesArgs:
     """The inputs of the order of pools."""
 

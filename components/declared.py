@@ -1,13 +1,18 @@
 """What an argument declares beside its type: the rules of its value, and its place in requests."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin
+from typing import Any, TypeVar, dataclass_transform, get_args
 
 import pulumi
 
-from aks_catalogue.valid import Rules, rules
+from aks_catalogue.valid import Doubtful, Each, Rule, Rules, rules
+
+Value = TypeVar("Value")
+_DECLARED = "aks-gpu:declared"
+# The argument is required.
+_NO_DEFAULT: Any = MISSING
 
 
 @dataclass(frozen=True)
@@ -32,18 +37,73 @@ class Owns:
     paths: tuple[str, ...]
 
 
-def owns(*paths: str) -> Owns:
-    return Owns(paths)
+def at(
+    path: str,
+    *rules: Rule,
+    made: Callable[[Any], Any] | None = None,
+    beyond_azure_native: bool = False,
+    each: Sequence[Rule] = (),
+    doubtful: Sequence[Rule] = (),
+    default: Value = _NO_DEFAULT,
+) -> Value:
+    """Declares an argument that requests have at a path: see `Sent`, and `checked` of its rules."""
+    place = Sent(path, made, beyond_azure_native)
+    declared: Value = _declared(place, rules, each, doubtful, default)
+    return declared
+
+
+def makes(
+    *paths: str,
+    rules: Sequence[Rule] = (),
+    each: Sequence[Rule] = (),
+    doubtful: Sequence[Rule] = (),
+    default: Value = _NO_DEFAULT,
+) -> Value:
+    """Declares an argument of which the component makes what requests have at these paths."""
+    declared: Value = _declared(Owns(paths), rules, each, doubtful, default)
+    return declared
+
+
+def checked(
+    *rules: Rule,
+    each: Sequence[Rule] = (),
+    doubtful: Sequence[Rule] = (),
+    default: Value = _NO_DEFAULT,
+) -> Value:
+    """Declares an argument with rules of its value, and of each item of a list.
+
+    The violation of a doubtful rule is only a warning: Azure may accept the value.
+    """
+    declared: Value = _declared(None, rules, each, doubtful, default)
+    return declared
+
+
+def _declared(
+    place: Sent | Owns | None,
+    rules: Sequence[Rule],
+    each: Sequence[Rule],
+    doubtful: Sequence[Rule],
+    default: Any,
+) -> Any:
+    about = (*[place] * bool(place), *rules, *map(Each, each), *map(Doubtful, doubtful))
+    metadata = {_DECLARED: about}
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass_transform(
+    kw_only_default=True, frozen_default=True, field_specifiers=(at, makes, checked, field)
+)
+def arguments(kind: type[Value]) -> type[Value]:
+    """Makes a class one of arguments: a frozen dataclass, made by keyword."""
+    return dataclass(frozen=True, kw_only=True)(kind)
 
 
 @cache
 def declared(arguments: Any) -> dict[str, tuple[Any, ...]]:
     """Returns what a class of arguments declares of each, by its name in Python."""
-    kinds: dict[str, Any] = {each.name: each.type for each in fields(arguments)}
-    return {
-        name: get_args(kind)[1:] if get_origin(kind) is Annotated else ()
-        for name, kind in kinds.items()
-    }
+    return {each.name: each.metadata.get(_DECLARED, ()) for each in fields(arguments)}
 
 
 @cache

@@ -1,9 +1,9 @@
 """GPUs that can be had: a ladder of pools, of which AKS takes the first that has machines."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from typing import Annotated, Any
+from typing import Any
 
 import pulumi
 
@@ -11,23 +11,24 @@ from aks_catalogue import capacity
 from aks_catalogue import valid_capacity as rules
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.scheduling import Toleration, tolerations
-from aks_catalogue.valid import Doubtful
 from components.arguments import check
-from components.declared import made
+from components.declared import arguments, checked, made
 from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class GpuCapacityArgs:
     """The inputs of a ladder of GPU node pools."""
 
-    capacity_name: Annotated[str, rules.CAPACITY_NAME]
+    capacity_name: str = checked(rules.CAPACITY_NAME)
     """The name by which pods find the capacity: up to 40 lowercase letters, digits and `-`. Another
     name changes the labels and taints of the nodes: pods of the old one find none."""
-    rungs: Annotated[Sequence[GpuNodePoolArgs], rules.check_rungs]
+    rungs: Sequence[GpuNodePoolArgs] = checked(rules.check_rungs)
     """The pools, first the one to try first: a reservation, spot nodes, regular ones, other sizes,
     other zones. Each has `min_count` and `max_count`, and all cut and share GPUs alike."""
-    vm_size: Annotated[str | None, rules.check_size, Doubtful(rules.check_size_is_known)] = None
+    vm_size: str | None = checked(
+        rules.check_size, doubtful=[rules.check_size_is_known], default=None
+    )
     """The VM size that the pods are made for: no rung may have fewer GPUs, or less memory on each.
     Default: that of the first rung."""
     prefix: str | None = None

@@ -1,8 +1,6 @@
 """GPUs that stay with the pods that asked for them, on all nodes of a cluster."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated
 
 import pulumi
 from pulumi_kubernetes import meta
@@ -10,9 +8,10 @@ from pulumi_kubernetes.admissionregistration import v1 as admission
 
 from aks_catalogue import gpu_isolation
 from aks_catalogue import valid_clusters as valid
-from aks_catalogue.valid import Each, one_of
+from aks_catalogue.valid import one_of
 from components import isolation_policies
 from components.arguments import check
+from components.declared import arguments, checked
 
 _ACTIONS = {"deny": ["Deny"], "warn": ["Warn", "Audit"]}
 # The API server unites the actions of a binding that changes, and `Deny` and `Warn` exclude each
@@ -20,15 +19,15 @@ _ACTIONS = {"deny": ["Deny"], "warn": ["Warn", "Audit"]}
 _BINDINGS = {"deny": "", "warn": "-warn"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class GpuIsolationArgs:
     """The inputs of the isolation of GPUs."""
 
-    violations: Annotated[str, one_of(*_ACTIONS)] = "deny"
+    violations: str = checked(one_of(*_ACTIONS), default="deny")
     """What the API server does with a pod that takes another way to GPUs than to ask for them: it
     sets `NVIDIA_VISIBLE_DEVICES` by hand, is privileged, or mounts the devices. `deny` refuses it;
     `warn` accepts it with a warning, and an entry in the audit log."""
-    exempt_namespaces: Annotated[Sequence[pulumi.Input[str]], Each(valid.NAMESPACE)] = ()
+    exempt_namespaces: Sequence[pulumi.Input[str]] = checked(each=[valid.NAMESPACE], default=())
     """Namespaces that are left alone, as their agents need all GPUs or are privileged. Those
     with AKS's privileged agents, `gpu-resources` and `gpu-operator` are exempt too, and each with
     the label `aks-gpu/gpu-isolation=exempt`."""

@@ -1,9 +1,8 @@
 """A GPU node pool, as a resource separate from the cluster."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
@@ -28,10 +27,10 @@ from aks_catalogue.nodes import (
 )
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.scheduling import Toleration, tolerations
-from aks_catalogue.valid import Doubtful, Each, between, one_of, resource_id
+from aks_catalogue.valid import between, one_of, resource_id
 from aks_preview.resources import AgentPool
 from components.arguments import check, chosen, warn
-from components.declared import Sent, as_output, made, owns, sent
+from components.declared import arguments, as_output, at, checked, made, makes, sent
 from components.extra_properties import with_extra
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
@@ -46,200 +45,184 @@ from components.unaliased_resource import unaliased_resource
 _ALWAYS_GIVEN = ("gpuProfile.driver", "gpuProfile.nvidia", "scaleSetPriority")
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class GpuNodePoolArgs(UserPoolArgs):
     """The inputs of a GPU node pool."""
 
-    pool_name: Annotated[
-        pulumi.Input[str], Sent("agentPoolName"), rules.POOL_NAME, rules.check_length_with_rotation
-    ]
+    pool_name: pulumi.Input[str] = at(
+        "agentPoolName", rules.POOL_NAME, rules.check_length_with_rotation
+    )
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. Another name replaces the pool."""
-    vm_size: Annotated[
-        pulumi.Input[str],
-        Sent("vmSize"),
+    vm_size: pulumi.Input[str] = at(
+        "vmSize",
         rules.check_gpu_size,
-        Doubtful(rules.check_size_is_known),
-        Doubtful(rules.check_retirement),
-        Doubtful(rules.check_driver),
-    ]
+        doubtful=[rules.check_size_is_known, rules.check_retirement, rules.check_driver],
+    )
     """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. It must have NVIDIA GPUs unless
     `gpu_stack` is `none`. Another size replaces the pool."""
-    count: Annotated[pulumi.Input[int], Sent("count"), between(0, 1000), rules.check_racks] = 1
+    count: pulumi.Input[int] = at("count", between(0, 1000), rules.check_racks, default=1)
     """The number of nodes, 0 to 1000; of GB200 and GB300 sizes, a multiple of 18. If AKS scales the
     pool, the initial number."""
-    min_count: Annotated[
-        pulumi.Input[int] | None, Sent("minCount"), between(0, 1000), rules.check_racks
-    ] = None
+    min_count: pulumi.Input[int] | None = at(
+        "minCount", between(0, 1000), rules.check_racks, default=None
+    )
     """The lowest number of nodes; a GPU pool can have 0. Set it together with `max_count` to turn
     on the cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: Annotated[
-        pulumi.Input[int] | None,
-        Sent("maxCount"),
+    max_count: pulumi.Input[int] | None = at(
+        "maxCount",
         rules.NOT_SCALED_IF_MANAGED,
         between(1, 1000),
         rules.check_racks,
         rules.check_bounds,
         rules.check_initial_count,
-    ] = None
+        default=None,
+    )
     """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    capacity_reservation_group_id: Annotated[
-        pulumi.Input[str] | None,
-        Sent("capacityReservationGroupID"),
-        rules.RESERVATION,
-        rules.NOT_RESERVED_FOR_SPOT,
-    ] = None
+    capacity_reservation_group_id: pulumi.Input[str] | None = at(
+        "capacityReservationGroupID", rules.RESERVATION, rules.NOT_RESERVED_FOR_SPOT, default=None
+    )
     """The resource ID of a capacity reservation group that holds machines for the pool. Requires a
     cluster with a user-assigned identity, which has the role Contributor on the group's resource
     group. Default: none. Another group replaces the pool."""
-    proximity_placement_group_id: Annotated[
-        pulumi.Input[str] | None,
-        Sent("proximityPlacementGroupID"),
+    proximity_placement_group_id: pulumi.Input[str] | None = at(
+        "proximityPlacementGroupID",
         resource_id("proximityPlacementGroups", "a proximity placement group"),
         rules.PLACED_IN_ONE_ZONE,
-    ] = None
+        default=None,
+    )
     """The resource ID of a proximity placement group, which keeps nodes close to each other, in one
     zone. Default: none. Another group replaces the pool."""
-    max_pods: Annotated[
-        pulumi.Input[int] | None,
-        Sent("maxPods"),
+    max_pods: pulumi.Input[int] | None = at(
+        "maxPods",
         between(FEWEST_PODS, MOST_PODS),
-        Doubtful(rules.check_room_for_pods),
-    ] = None
+        doubtful=[rules.check_room_for_pods],
+        default=None,
+    )
     """The highest number of pods on a node, 10 to 250. Default: 250, or 30 in the network mode
     `subnet`, where each node takes an address of the subnet for each of them. A new value
     replaces the pool, even if it is the number that AKS has chosen: Pulumi's state does not know
     that."""
-    os_disk_size_gb: Annotated[
-        pulumi.Input[int] | None, Sent("osDiskSizeGB"), between(30, 2048)
-    ] = None
+    os_disk_size_gb: pulumi.Input[int] | None = at("osDiskSizeGB", between(30, 2048), default=None)
     """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. A new
     value replaces the pool, even if it is the size that AKS has chosen: Pulumi's state does not
     know that."""
-    os_disk_type: Annotated[
-        pulumi.Input[str] | None,
-        Sent("osDiskType"),
-        one_of("Managed", "Ephemeral"),
-        rules.check_os_disk,
-    ] = None
+    os_disk_type: pulumi.Input[str] | None = at(
+        "osDiskType", one_of("Managed", "Ephemeral"), rules.check_os_disk, default=None
+    )
     """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. A new
     value replaces the pool, even if it is the type that AKS has chosen: Pulumi's state does not
     know that."""
-    max_unavailable: Annotated[
-        pulumi.Input[str] | None,
-        owns("upgradeSettings.maxUnavailable"),
-        rules.NOT_UNAVAILABLE_OF_SPOT,
-        rules.NODES_OR_PERCENT,
-    ] = None
+    max_unavailable: pulumi.Input[str] | None = makes(
+        "upgradeSettings.maxUnavailable",
+        rules=[rules.NOT_UNAVAILABLE_OF_SPOT, rules.NODES_OR_PERCENT],
+        default=None,
+    )
     """How many nodes AKS upgrades at once without extra nodes, and so without spare quota, as a
     number (`1`) or percentage (`33%`). Pods must fit on the other nodes meanwhile. Default: `0`. It
     takes the place of `max_surge`. Not for spot pools."""
-    max_surge: Annotated[
-        pulumi.Input[str] | None,
-        owns("upgradeSettings.maxSurge"),
-        rules.NO_SURGE_OF_SPOT,
-        rules.NODES_OR_PERCENT,
-        rules.check_surge,
-        rules.check_surge_of_racks,
-    ] = None
+    max_surge: pulumi.Input[str] | None = makes(
+        "upgradeSettings.maxSurge",
+        rules=[
+            rules.NO_SURGE_OF_SPOT,
+            rules.NODES_OR_PERCENT,
+            rules.check_surge,
+            rules.check_surge_of_racks,
+        ],
+        default=None,
+    )
     """How many extra nodes AKS adds during an upgrade, as a number (`1`) or percentage (`33%`).
     Default: `10%`, or `0` with `max_unavailable`. Not for spot pools."""
-    drain_timeout_minutes: Annotated[
-        pulumi.Input[int] | None,
-        Sent("upgradeSettings.drainTimeoutInMinutes"),
+    drain_timeout_minutes: pulumi.Input[int] | None = at(
+        "upgradeSettings.drainTimeoutInMinutes",
         between(DRAIN_MINUTES, MOST_DRAIN_MINUTES),
-    ] = None
+        default=None,
+    )
     """How many minutes an upgrade waits for the pods of a node to leave, 5 to 1440. Default: `30`.
     Long jobs and disruption budgets can need more."""
-    node_soak_minutes: Annotated[
-        pulumi.Input[int] | None,
-        Sent("upgradeSettings.nodeSoakDurationInMinutes"),
-        between(0, MOST_SOAK_MINUTES),
-    ] = None
+    node_soak_minutes: pulumi.Input[int] | None = at(
+        "upgradeSettings.nodeSoakDurationInMinutes", between(0, MOST_SOAK_MINUTES), default=None
+    )
     """How many minutes an upgrade waits after it has drained a node, 0 to 30. Default: `0`."""
-    undrainable_node_behavior: Annotated[
-        pulumi.Input[str] | None,
-        Sent("upgradeSettings.undrainableNodeBehavior"),
-        one_of(*UNDRAINABLE),
-    ] = None
+    undrainable_node_behavior: pulumi.Input[str] | None = at(
+        "upgradeSettings.undrainableNodeBehavior", one_of(*UNDRAINABLE), default=None
+    )
     """What an upgrade does with a node that it cannot drain: `Schedule` (the node can be deleted)
     or `Cordon` (the node stays, cordoned). Default: `Schedule`."""
-    mig_profile: Annotated[
-        pulumi.Input[str] | None,
-        Sent("gpuInstanceProfile"),
-        rules.NOT_DIVIDED_IF_MANAGED,
-        rules.check_mig_profile,
-    ] = None
+    mig_profile: pulumi.Input[str] | None = at(
+        "gpuInstanceProfile", rules.NOT_DIVIDED_IF_MANAGED, rules.check_mig_profile, default=None
+    )
     """The MIG profile that partitions each GPU: `MIG1g`, `MIG2g`, `MIG3g`, `MIG4g` or `MIG7g`, on
     A100, H100 and H200 GPUs. Default: no partitions. If set, even to an output, the device plugin
     gets a DaemonSet for MIG. Another profile replaces the pool."""
-    mig_strategy: Annotated[
-        str | None,
+    mig_strategy: str | None = checked(
         rules.MIG_STRATEGY,
         rules.OF_PARTITIONS,
         rules.check_plugin_is_ours,
-        Doubtful(rules.check_autoscaler_knows_the_name),
-        Doubtful(rules.NOT_CUT_WITHOUT_NODES),
-    ] = None
+        doubtful=[rules.check_autoscaler_knows_the_name, rules.NOT_CUT_WITHOUT_NODES],
+        default=None,
+    )
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
     `nvidia.com/mig-1g.10gb`). Only with the GPU stack `device-plugin`. Default: `single` if
     `mig_profile` is set."""
-    sharing: Annotated[
-        SharingArgs | None,
+    sharing: SharingArgs | None = checked(
         rules.check_plugin_is_ours,
         rules.NOT_BESIDE_MIXED,
-        Doubtful(rules.check_autoscaler_knows_the_name),
-        Doubtful(rules.NOT_SHARED_WITHOUT_NODES),
-        Doubtful(rules.check_isolation),
-    ] = None
+        doubtful=[
+            rules.check_autoscaler_knows_the_name,
+            rules.NOT_SHARED_WITHOUT_NODES,
+            rules.check_isolation,
+        ],
+        default=None,
+    )
     """How several pods share a GPU (docs/sharing.md). Only with the GPU stack `device-plugin`.
     Default: each GPU is for one pod."""
-    gpu_stack: Annotated[str, owns("gpuProfile.driver", "gpuProfile.nvidia"), rules.GPU_STACK] = (
-        "device-plugin"
+    gpu_stack: str = makes(
+        "gpuProfile.driver", "gpuProfile.nvidia", rules=[rules.GPU_STACK], default="device-plugin"
     )
     """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
     and NvidiaDevicePlugin the plugin. `managed` (preview): AKS installs both, and the DCGM metrics
     exporter; the aks-preview provider manages the pool. `operator`: NvidiaGpuOperator installs what
     `gpu_operator_driver` leaves to it. `specialized-image`: both are in the (retired) node image.
     `none`: you install both. To or from `managed` replaces the pool."""
-    gpu_operator_driver: Annotated[str, one_of(*gpu_operator.PROFILES), rules.operator_conflict] = (
-        "aks"
+    gpu_operator_driver: str = checked(
+        one_of(*gpu_operator.PROFILES), rules.operator_conflict, default="aks"
     )
     """What installs the GPU driver if `gpu_stack` is `operator`: `aks` or `operator`, the same as
     `driver` of NvidiaGpuOperator."""
-    taints: Annotated[
-        pulumi.Input[Sequence[pulumi.Input[str]]], owns("nodeTaints"), Each(rules.VALID_TAINT)
-    ] = ()
+    taints: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
+        "nodeTaints", each=[rules.VALID_TAINT], default=()
+    )
     """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpu_taint` and, on
     spot nodes, the taint that AKS adds."""
     tainted: pulumi.Input[bool] = True
     """Whether the nodes have the taint for GPU pools (`gpu_taint`), which keeps away pods that do
     not need a GPU."""
-    gpu_taint: Annotated[pulumi.Input[str], rules.GPU_TAINT] = "sku=gpu"
+    gpu_taint: pulumi.Input[str] = checked(rules.GPU_TAINT, default="sku=gpu")
     """The taint for GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    artifact_streaming: Annotated[
-        bool | None, Sent("artifactStreamingProfile.enabled", beyond_azure_native=True)
-    ] = None
+    artifact_streaming: bool | None = at(
+        "artifactStreamingProfile.enabled", beyond_azure_native=True, default=None
+    )
     """Whether nodes start containers before their whole image is there, for images that Azure
     Container Registry has prepared. If set, even to false, the aks-preview provider manages the
     pool. For an existing pool of azure-native, use `az aks nodepool update
     --enable-artifact-streaming` instead."""
-    custom_headers: Annotated[
-        Mapping[str, pulumi.Input[str]] | None,
+    custom_headers: Mapping[str, pulumi.Input[str]] | None = checked(
         rules.check_headers,
         rules.check_image_owner,
         rules.check_generation,
-        Doubtful(rules.check_retired_headers),
-    ] = None
+        doubtful=[rules.check_retired_headers],
+        default=None,
+    )
     """HTTP headers to send with each request for the pool. With headers, even an empty mapping, the
     aks-preview provider manages the pool, and without (the default) azure-native does."""
     replace_on_header_change: bool = False
     """Whether any change of `custom_headers` replaces the pool. By default the next request sends
     the new headers and the nodes stay. Required to give an existing pool the specialized image, or
     to take it away."""
-    replacement: Annotated[str, one_of(rotation.ROTATE, rotation.IN_PLACE)] = "in-place"
+    replacement: str = checked(one_of(rotation.ROTATE, rotation.IN_PLACE), default="in-place")
     """What a change does that needs a new pool. `in-place`: Pulumi deletes the pool and creates it
     again. `rotate`: Pulumi creates the new pool first and then deletes the old one, which AKS
     drains by the pods' disruption budgets. Then the name has at most 9 characters, the pool in

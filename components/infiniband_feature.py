@@ -1,12 +1,11 @@
 """InfiniBand: registers the feature with which a pool's nodes are on one network."""
 
-from dataclasses import dataclass
-
 from aks_catalogue.nodes import INFINIBAND_FEATURE, INFINIBAND_NAMESPACE
+from components.declared import arguments
 from components.preview_feature import PreviewFeature, PreviewFeatureArgs
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class InfinibandFeatureArgs(PreviewFeatureArgs):
     """The inputs of the feature registration."""
 

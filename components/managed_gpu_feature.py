@@ -1,12 +1,11 @@
 """AKS-managed GPUs (preview): registers the preview feature that pools need to have them."""
 
-from dataclasses import dataclass
-
 from aks_catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
+from components.declared import arguments
 from components.preview_feature import PreviewFeature, PreviewFeatureArgs
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class ManagedGpuFeatureArgs(PreviewFeatureArgs):
     """The inputs of the feature registration."""
 

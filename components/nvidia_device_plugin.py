@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
@@ -17,8 +16,9 @@ from aks_catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.nodes import POOL_LABEL
 from aks_catalogue.scheduling import Toleration
-from aks_catalogue.valid import Each, one_of
+from aks_catalogue.valid import one_of
 from components.arguments import found_mistakes, known, refuse
+from components.declared import arguments, checked
 from components.gpu_node_pool import GpuNodePool
 from components.placement import FOR_NEW_NODES, toleration_args
 from components.sharing import SharingArgs, TimeSlicingArgs, config_file
@@ -91,35 +91,37 @@ class Profile:
         return config_file(self.time_slicing) if self.time_slicing else ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class PluginPoolArgs:
     """A GPU node pool for the device plugin."""
 
     pool_name: pulumi.Input[str]
     """The name of the node pool in AKS; of a pool that rotates, without the 3 characters that a
     rotation adds."""
-    gpu_stack: Annotated[str, rules.GPU_STACK] = "device-plugin"
+    gpu_stack: str = checked(rules.GPU_STACK, default="device-plugin")
     """What installs the GPU driver and the device plugin on the pool. The plugin runs only on pools
     with `device-plugin`."""
-    node_taints: Annotated[pulumi.Input[Sequence[pulumi.Input[str]]], Each(rules.VALID_TAINT)] = ()
+    node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = checked(
+        each=[rules.VALID_TAINT], default=()
+    )
     """The taints of the pool, each as `key=value:effect`. The plugin tolerates them. Default:
     none."""
     has_mig: bool = False
     """Whether the pool has a MIG profile."""
-    mig_strategy: Annotated[
-        str | None,
+    mig_strategy: str | None = checked(
         rules.MIG_STRATEGY,
         rules.OF_PARTITIONS,
         rules.check_plugin_is_ours,
         rules.OF_PLUGIN_WITH_PARTITIONS,
-    ] = None
+        default=None,
+    )
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
     `nvidia.com/mig-1g.10gb`). Default: `single` if `has_mig` is set."""
-    sharing: Annotated[SharingArgs | None, rules.check_plugin_is_ours, rules.NOT_BESIDE_MIXED] = (
-        None
+    sharing: SharingArgs | None = checked(
+        rules.check_plugin_is_ours, rules.NOT_BESIDE_MIXED, default=None
     )
     """How several pods share a GPU. Default: each GPU is for one pod."""
-    name: Annotated[str | None, valid.NAMED_TO_SHARE, valid.OBJECT_NAME] = None
+    name: str | None = checked(valid.NAMED_TO_SHARE, valid.OBJECT_NAME, default=None)
     """The pool's part of the name of a DaemonSet with `sharing`. Default: `pool_name`. Required if
     that is an output."""
     rotating_name: pulumi.Input[str] | None = None
@@ -150,18 +152,18 @@ class PluginPoolArgs:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class NvidiaDevicePluginArgs:
     """The inputs of the NVIDIA device plugin."""
 
-    edition: Annotated[str, one_of("today", "article")] = "today"
+    edition: str = checked(one_of("today", "article"), default="today")
     """The DaemonSet to create: `today` for a current one, `article` for that of the AKS article of
     2020."""
     image: pulumi.Input[str] | None = None
     """The container image of the plugin. Default: the image of the edition."""
-    namespace: Annotated[pulumi.Input[str], valid.NAMESPACE] = "gpu-resources"
+    namespace: pulumi.Input[str] = checked(valid.NAMESPACE, default="gpu-resources")
     """The Kubernetes namespace of the DaemonSets."""
-    create_namespace: Annotated[bool, valid.check_namespace_is_new] = True
+    create_namespace: bool = checked(valid.check_namespace_is_new, default=True)
     """Whether to create the namespace, and to delete it with this component. Set it to False for a
     namespace that exists."""
     pools: Sequence[PluginPoolArgs] = ()

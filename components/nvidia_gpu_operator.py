@@ -1,9 +1,9 @@
 """NVIDIA's GPU Operator, installed with Helm for the GPU pools that leave their software to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
-from typing import Annotated, Any
+from typing import Any
 
 import pulumi
 from pulumi_kubernetes import core, helm, meta
@@ -12,20 +12,23 @@ from aks_catalogue import gpu_operator
 from aks_catalogue import valid_clusters as valid
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.mistakes import Mistake
-from aks_catalogue.valid import Each, between, one_of
+from aks_catalogue.valid import between, one_of
 from aks_catalogue.valid_pools import OPERATOR
 from components.arguments import found_mistakes, refuse
+from components.declared import arguments, checked
 from components.gpu_node_pool import GpuNodePool
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class OperatorPoolArgs:
     """A GPU node pool for the GPU Operator."""
 
-    gpu_stack: Annotated[str, rules.GPU_STACK] = OPERATOR
+    gpu_stack: str = checked(rules.GPU_STACK, default=OPERATOR)
     """What installs the GPU driver and the device plugin on the pool. The operator serves only
     pools with `operator`."""
-    node_taints: Annotated[pulumi.Input[Sequence[pulumi.Input[str]]], Each(rules.VALID_TAINT)] = ()
+    node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = checked(
+        each=[rules.VALID_TAINT], default=()
+    )
     """The taints of the pool, each as `key=value:effect`. The operands tolerate them. Default:
     none."""
     has_mig: bool = False
@@ -37,18 +40,18 @@ class OperatorPoolArgs:
         return cls(gpu_stack=pool.gpu_stack, node_taints=pool.node_taints, has_mig=pool.has_mig)
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class NvidiaGpuOperatorArgs:
     """The inputs of NVIDIA's GPU Operator."""
 
-    driver: Annotated[str, one_of(*gpu_operator.PROFILES)] = "aks"
+    driver: str = checked(one_of(*gpu_operator.PROFILES), default="aks")
     """What installs the GPU driver and the container runtime on the pools: `aks`, or `operator`.
     The same as `gpu_operator_driver` of each pool."""
-    version: Annotated[pulumi.Input[str], valid.CHART_VERSION] = gpu_operator.VERSION
+    version: pulumi.Input[str] = checked(valid.CHART_VERSION, default=gpu_operator.VERSION)
     """The version of the Helm chart, with its `v`."""
     namespace: pulumi.Input[str] = gpu_operator.NAMESPACE
     """The Kubernetes namespace of the operator, which this component creates."""
-    timeout_seconds: Annotated[pulumi.Input[int], between(1, 86400)] = 1800
+    timeout_seconds: pulumi.Input[int] = checked(between(1, 86400), default=1800)
     """How long Helm waits for the operator, in seconds."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """Additional values of the chart, as nested maps. They cannot contradict `driver`. The operands

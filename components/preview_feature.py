@@ -1,14 +1,13 @@
 """What components have in common that register a preview feature of AKS."""
 
-from dataclasses import dataclass
-
 import pulumi
 
 from aks_preview.resources import FeatureRegistration
 from components.arguments import check
+from components.declared import arguments
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class PreviewFeatureArgs:
     """The inputs of a feature registration."""
 

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import authorization, containerregistry
@@ -12,6 +11,7 @@ from aks_catalogue import valid_clusters as valid
 from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import one_of, resource_id
 from components.arguments import check
+from components.declared import arguments, checked
 from components.unaliased_resource import unaliased_resource
 
 # Azure's built-in role AcrPull.
@@ -19,28 +19,26 @@ _ACR_PULL = "7f951dda-4ed3-4680-a7ca-43fe172d538d"
 _SUBSCRIPTION = re.compile("/subscriptions/[^/]+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class RegistryAccessArgs:
     """The inputs of the access to a registry."""
 
     kubelet_object_id: pulumi.Input[str]
     """The object ID of the identity with which nodes pull images: `objectId` of the cluster's
     `kubelet_identity`."""
-    registry_id: Annotated[
-        pulumi.Input[str] | None,
-        resource_id("registries", "a registry"),
-        valid.ONE_REGISTRY,
-    ] = None
+    registry_id: pulumi.Input[str] | None = checked(
+        resource_id("registries", "a registry"), valid.ONE_REGISTRY, default=None
+    )
     """The resource ID of a registry that exists. Default: none."""
-    registry_name: Annotated[pulumi.Input[str] | None, valid.REGISTRY_NAME] = None
+    registry_name: pulumi.Input[str] | None = checked(valid.REGISTRY_NAME, default=None)
     """The name of a new registry: 5 to 50 letters and digits, which nobody else has in Azure."""
     resource_group_name: pulumi.Input[str] | None = None
     """The name of the resource group of a new registry."""
-    location: Annotated[pulumi.Input[str] | None, valid.check_optional_region] = None
+    location: pulumi.Input[str] | None = checked(valid.check_optional_region, default=None)
     """The Azure region of a new registry. Default: that of its resource group."""
-    sku: Annotated[pulumi.Input[str], one_of("Basic", "Standard", "Premium")] = "Standard"
+    sku: pulumi.Input[str] = checked(one_of("Basic", "Standard", "Premium"), default="Standard")
     """The tier of a new registry: `Basic`, `Standard` or `Premium`."""
-    tags: Annotated[pulumi.Input[Mapping[str, pulumi.Input[str]]] | None, check_tags] = None
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = checked(check_tags, default=None)
     """The Azure tags of a new registry. Default: none."""
 
 

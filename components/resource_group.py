@@ -1,8 +1,6 @@
 """The resource group of the cluster: a new one or an existing one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated
 
 import pulumi
 from pulumi_azure_native import resources
@@ -10,26 +8,27 @@ from pulumi_azure_native import resources
 from aks_catalogue import valid_clusters as valid
 from aks_catalogue.tags import check as check_tags
 from components.arguments import check
+from components.declared import arguments, checked
 from components.unaliased_resource import unaliased_resource
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class ResourceGroupArgs:
     """The inputs of a new resource group."""
 
-    resource_group_name: Annotated[pulumi.Input[str], valid.GROUP_NAME]
+    resource_group_name: pulumi.Input[str] = checked(valid.GROUP_NAME)
     """The name of the resource group in Azure, up to 90 characters. Another name replaces it."""
-    location: Annotated[pulumi.Input[str], valid.check_region]
+    location: pulumi.Input[str] = checked(valid.check_region)
     """The Azure region of the resource group. Another region replaces it."""
-    tags: Annotated[pulumi.Input[Mapping[str, pulumi.Input[str]]] | None, check_tags] = None
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = checked(check_tags, default=None)
     """The Azure tags of the resource group. Default: none."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class ExistingResourceGroupArgs:
     """The inputs to look up an existing resource group."""
 
-    resource_group_name: Annotated[pulumi.Input[str], valid.GROUP_NAME]
+    resource_group_name: pulumi.Input[str] = checked(valid.GROUP_NAME)
     """The name of the resource group in Azure."""
 
 

@@ -1,8 +1,6 @@
 """The sample job of the AKS article: trains a small model, which shows that pods can use a GPU."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated
 
 import pulumi
 from pulumi_kubernetes import batch, core, meta
@@ -11,17 +9,18 @@ from aks_catalogue import valid_clusters as valid
 from aks_catalogue.device_plugin import GPU
 from aks_catalogue.images import SAMPLE_JOB
 from components.arguments import check
+from components.declared import arguments, checked
 from components.placement import FOR_NEW_NODES, toleration_args
 
 _NAME = "samples-tf-mnist-demo"
 _LABELS = {"app": _NAME}
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class SampleJobArgs:
     """The inputs of the sample job."""
 
-    image: Annotated[pulumi.Input[str], valid.NAMES_AN_IMAGE] = SAMPLE_JOB
+    image: pulumi.Input[str] = checked(valid.NAMES_AN_IMAGE, default=SAMPLE_JOB)
     """The container image of the job. Default: the image of the AKS article, which trains on
     MNIST."""
     node_taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]] = ()

@@ -1,20 +1,20 @@
 """How pods share the GPUs of a pool, and the device plugin's configuration file for it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import yaml
 
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.device_plugin import GPU
+from components.declared import arguments, checked
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class TimeSlicingArgs:
     """How many pods use a GPU in turns. Nothing keeps them from each other's memory."""
 
-    replicas: Annotated[int, rules.WHOLE, rules.SEVERAL]
+    replicas: int = checked(rules.WHOLE, rules.SEVERAL)
     """How many pods get each GPU, at least 2."""
     rename: bool = False
     """Whether pods ask for `nvidia.com/gpu.shared` instead of `nvidia.com/gpu`."""
@@ -23,13 +23,13 @@ class TimeSlicingArgs:
     one."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class SharingArgs:
     """How pods share the GPUs of a pool."""
 
-    mps: Annotated[Mapping[str, Any] | None, rules.NO_MPS] = None
+    mps: Mapping[str, Any] | None = checked(rules.NO_MPS, default=None)
     """Not supported: it is here to be refused with a reason."""
-    time_slicing: Annotated[TimeSlicingArgs | None, rules.REQUIRED_TO_SHARE] = None
+    time_slicing: TimeSlicingArgs | None = checked(rules.REQUIRED_TO_SHARE, default=None)
     """Pods use a GPU in turns. Required."""
 
 

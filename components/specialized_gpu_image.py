@@ -1,12 +1,11 @@
 """The retired specialized GPU image: registers the preview feature that pools need to use it."""
 
-from dataclasses import dataclass
-
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
+from components.declared import arguments
 from components.preview_feature import PreviewFeature, PreviewFeatureArgs
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class SpecializedGpuImageArgs(PreviewFeatureArgs):
     """The inputs of the feature registration."""
 

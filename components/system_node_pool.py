@@ -1,15 +1,12 @@
 """An additional system node pool, as a separate resource that Pulumi can replace."""
 
-from dataclasses import dataclass
-from typing import Annotated
-
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import POOL
 from components.arguments import check
-from components.declared import Sent, sent
+from components.declared import arguments, at, sent
 from components.extra_properties import with_extra
 from components.live_pools import keep_live_count
 from components.pool_args import ModeSystemArgs, SeparatePoolArgs, sent_of_pool
@@ -17,19 +14,19 @@ from components.removed_properties import removals
 from components.unaliased_resource import unaliased_resource
 
 
-@dataclass(frozen=True, kw_only=True)
+@arguments
 class SystemNodePoolArgs(SeparatePoolArgs, ModeSystemArgs):
     """The inputs of an additional system node pool."""
 
-    pool_name: Annotated[pulumi.Input[str], Sent("agentPoolName"), rules.POOL_NAME]
+    pool_name: pulumi.Input[str] = at("agentPoolName", rules.POOL_NAME)
     """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
     letter. Another name replaces the pool."""
-    vm_size: Annotated[pulumi.Input[str], Sent("vmSize"), rules.WITHOUT_GPUS, rules.LARGE_ENOUGH]
+    vm_size: pulumi.Input[str] = at("vmSize", rules.WITHOUT_GPUS, rules.LARGE_ENOUGH)
     """The VM size of the nodes, without GPUs and with at least 2 vCPUs and 4 GiB of memory. Another
     size replaces the pool."""
-    kubernetes_version: Annotated[
-        pulumi.Input[str] | None, Sent("orchestratorVersion"), rules.check_kubernetes_version
-    ] = None
+    kubernetes_version: pulumi.Input[str] | None = at(
+        "orchestratorVersion", rules.check_kubernetes_version, default=None
+    )
     """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
     older. Default: the cluster's version at creation, and the pool stays at it."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from types import NoneType, UnionType
-from typing import Annotated, Any, ForwardRef, Union, get_args, get_origin
+from typing import Any, ForwardRef, Union, get_args, get_origin
 
 import pulumi
 
@@ -23,8 +23,6 @@ class Kind:
 
 def kind_of(annotation: Any) -> Kind:
     """Returns the kind of an annotation, such as `Input[Sequence[Input[str]]] | None`."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
     parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else [annotation]
     [own] = [part for part in parts if part is not NoneType and not _is_of_input(part)]
     is_optional, is_input = NoneType in parts, any(map(_is_of_input, parts))
