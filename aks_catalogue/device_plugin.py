@@ -72,10 +72,10 @@ def setting(container: Mapping[str, Any], name: str) -> str | None:
         return None
     if (value := _value(container, name)) is not None:
         return value if value and "$" not in value else None
-    return None if reads_file(container) else _DEFAULTS[name]
+    return None if _reads_file(container) else _DEFAULTS[name]
 
 
-def reads_file(container: Mapping[str, Any]) -> bool:
+def _reads_file(container: Mapping[str, Any]) -> bool:
     """Whether the plugin has settings outside its container spec, with which it can share GPUs."""
     has_file = _value(container, _CONFIG_FILE) is not None
     return has_file or bool(container.get("envFrom")) or _is_open(container)

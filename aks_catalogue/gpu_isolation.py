@@ -4,14 +4,13 @@ Where AKS installs the driver, containerd starts every container with NVIDIA's r
 container the GPUs that its environment names, and images with CUDA name all of them.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
 from aks_catalogue import quantities
 from aks_catalogue.device_plugin import PREFIX
-from aks_catalogue.shapes import at, mapping, mappings
+from aks_catalogue.shapes import mapping
 
 # The date of these facts.
 AS_OF = date(2026, 11, 28)
@@ -22,13 +21,6 @@ VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 # The values without GPUs: no part of the driver, and the driver alone.
 VOID, DRIVER_ALONE = "void", "none"
 DEVICES = "/dev/nvidia"
-# Images that are, by their names, made from NVIDIA's images with CUDA, which name all GPUs.
-_OF_CUDA = re.compile(
-    r"(.*/)?nvcr\.io/nvidia/(cuda|pytorch|tensorflow|tritonserver|nemo|k8s/cuda-sample).*"
-    r"|(.*[/:_-])?cuda[0-9:_./-].*|.*:[^/]*[-_]?cu1[0-9].*"
-)
-# Images of agents that need all GPUs.
-_OF_AGENTS = re.compile(r".*(dcgm|device-plugin|gpu-feature-discovery|gpu-operator|cloud-native).*")
 
 # The first version of Kubernetes with MutatingAdmissionPolicy switched on.
 SINCE = (1, 36)
@@ -46,22 +38,6 @@ def asked(container: Mapping[str, Any]) -> int:
     """Returns how many GPUs, shares or slices a container asks for."""
     limits = mapping(mapping(container.get("resources")).get("limits"))
     return sum(_whole(limits[name]) for name in limits if str(name).startswith(PREFIX))
-
-
-def asks(container: Mapping[str, Any]) -> bool:
-    """Whether a container asks for GPUs, or claims devices, which it then has."""
-    return asked(container) > 0 or bool(at(container, "resources.claims"))
-
-
-def names_gpus(container: Mapping[str, Any]) -> bool:
-    """Whether a container sees GPUs by its own environment, or else by its image."""
-    image = str(container.get("image") or "").lower()
-    variables = [each for each in mappings(container.get("env")) if each.get("name") == VARIABLE]
-    if _OF_AGENTS.fullmatch(image) or any(each.get("valueFrom") for each in variables):
-        return False
-    if variables:
-        return str(variables[-1].get("value") or "") not in ("", VOID, DRIVER_ALONE)
-    return _OF_CUDA.fullmatch(image) is not None and not asks(container)
 
 
 def _whole(amount: Any) -> int:

@@ -20,9 +20,6 @@ SAMPLE_JOB = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
 VECTOR_ADD = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"
 # AMD's tools, with which its GPU operator's documentation and AKS's lab on MI300X look for GPUs.
 AMD_SMI = "docker.io/rocm/rocm-terminal:latest"
-# The images that nodes with Arm CPUs cannot run. It stands on NVIDIA's CUDA image of 2018, which
-# was for amd64 alone (NVIDIA/nvidia-docker#1116). Of other images nothing is certain here.
-AMD64_ALONE = frozenset({SAMPLE_JOB, "microsoft/samples-tf-mnist-demo:gpu"})
 # The sample job's message if the driver is missing or too old.
 CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
 

@@ -18,12 +18,10 @@ from aks_pools.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Re
 
 # A type can contain the API version, as in azure-native:containerservice/v20240901:AgentPool. With
 # an SDK that is generated for one version, the name of the package contains it.
-_AZURE = re.compile(
+_TYPE = re.compile(
     r"(azure-native(_containerservice_v\w+)?|aks-preview):containerservice(/v\w+)?:"
-    r"(?P<kind>AgentPool|ManagedCluster)"
-)
-_CLASSIC = re.compile(
-    r"azure:containerservice/\w+:(?P<kind>KubernetesClusterNodePool|KubernetesCluster)"
+    r"(AgentPool|ManagedCluster)"
+    r"|azure:containerservice/\w+:(KubernetesClusterNodePool|KubernetesCluster)"
 )
 # The resources that are pools, and the names of their properties.
 _POOLS = {"AgentPool": AZURE_NATIVE, "KubernetesClusterNodePool": CLASSIC_POOL}
@@ -44,7 +42,7 @@ class Machines:
     @property
     def autoscaled(self) -> bool:
         written = _inside(self._settings, "enableAutoScaling")
-        return self._in_autoscale or values.flag(written, self._place("enableAutoScaling"))
+        return self._in_autoscale or values.flag(written, "enableAutoScaling")
 
     @property
     def least(self) -> int | None:
@@ -62,12 +60,9 @@ class Machines:
         return self._number("count")
 
     def _number(self, name: str) -> int | None:
-        number = values.number(_inside(self._settings, name), self._place(name))
+        number = values.number(_inside(self._settings, name), name)
         # AKS creates one VM by default.
         return 1 if number is None and not self.autoscaled else number
-
-    def _place(self, name: str) -> str:
-        return self._settings.written(name) if isinstance(self._settings, Renamed) else name
 
 
 @dataclass(frozen=True)
@@ -80,7 +75,6 @@ class Pool:
     _read: Callable[[], Mapping[str, Any]]
     # Where an inline pool is in its cluster.
     place: str = ""
-    noun: str = "This pool"
 
     @property
     def inline(self) -> bool:
@@ -92,7 +86,7 @@ class Pool:
         with suppress(values.NotKnownError, values.OddValueError):
             if self.inline and (name := self.text("name")):
                 return f"The inline pool {name} ({self.place})"
-        return f"The inline pool {self.place}" if self.inline else self.noun
+        return f"The inline pool {self.place}" if self.inline else "This pool"
 
     @property
     def properties(self) -> Renamed:
@@ -128,22 +122,11 @@ class Pool:
         has_one = self.inline and self.flag("onlyCriticalAddonsEnabled")
         return [*self.texts("nodeTaints"), *["CriticalAddonsOnly=true:NoSchedule"] * has_one]
 
-    def first_taints(self) -> list[str]:
-        """Returns taints of new nodes, which software on the cluster may remove."""
-        return self.texts("nodeInitializationTaints")
-
     def is_spot(self) -> bool:
         return self.text("scaleSetPriority").lower() == "spot"
 
     def runs_linux(self) -> bool:
         return (self.text("osType") or "Linux").lower() == "linux"
-
-    def sizes(self) -> list[str]:
-        """Returns the VM sizes: one for a scale set, several for a Virtual Machines pool."""
-        return [machines.vm_size for machines in self.machines()]
-
-    def gpu_sizes(self) -> list[str]:
-        return [machines.vm_size for machines in self.gpu_machines()]
 
     def machines(self) -> Iterator[Machines]:
         """Yields the VMs by size: one size for a scale set, several for a Virtual Machines pool."""
@@ -161,12 +144,17 @@ class Pool:
     def gpu_machines(self) -> list[Machines]:
         return [machines for machines in self.machines() if is_gpu_size(machines.vm_size)]
 
+    def sizes(self) -> list[str]:
+        return [machines.vm_size for machines in self.machines()]
+
+    def gpu_sizes(self) -> list[str]:
+        return [machines.vm_size for machines in self.gpu_machines()]
+
     @property
     def scaled_by(self) -> str:
         """The name of the autoscaling property in the program."""
-        if self.text("vmSize"):
-            return self.name_of("enableAutoScaling")
-        return f"{_SINGLE}.scale.autoscale"
+        is_scale_set = bool(self.text("vmSize"))
+        return self.name_of("enableAutoScaling") if is_scale_set else f"{_SINGLE}.scale.autoscale"
 
 
 def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
@@ -186,9 +174,8 @@ def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool
 
 def standalone_pool_names(resource_type: str, properties: Mapping[str, Any]) -> PoolNames | None:
     """Returns the names of a standalone pool; None for other resources and unknown names."""
-    if _kind(resource_type) != "AgentPool":
-        return None
-    return _names(properties, properties, "agentPoolName")
+    is_one = _kind(resource_type) == "AgentPool"
+    return _names(properties, properties, "agentPoolName") if is_one else None
 
 
 def inline_pool_names(cluster: Mapping[str, Any], profile: Mapping[str, Any]) -> PoolNames | None:
@@ -214,8 +201,7 @@ def is_pool(resource_type: str) -> bool:
 
 
 def _kind(resource_type: str) -> str:
-    match = _AZURE.fullmatch(resource_type) or _CLASSIC.fullmatch(resource_type)
-    return match["kind"] if match else ""
+    return resource_type.rpartition(":")[2] if _TYPE.fullmatch(resource_type) else ""
 
 
 def _inside(whole: Any, name: str) -> Any:

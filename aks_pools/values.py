@@ -11,7 +11,6 @@ from typing import Any
 # What Pulumi writes for a text that is not known yet.
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _NUMBER = re.compile(r"-?[0-9]{1,9}(\.[0-9]+)?")
-_FLAGS: Mapping[str, bool] = {"true": True, "false": False, "": False}
 
 
 class NotKnownError(Exception):
@@ -19,10 +18,7 @@ class NotKnownError(Exception):
 
 
 class OddValueError(ValueError):
-    """A value that cannot be what its property is; the text says which, and what it would be."""
-
-    def __init__(self, place: str, value: Any, wanted: str) -> None:
-        super().__init__(f"{place} is {_kind(value)}, not {wanted}")
+    """A value that cannot be what its property is, without the value, which can be a secret."""
 
 
 def text(value: Any, place: str) -> str:
@@ -34,7 +30,7 @@ def text(value: Any, place: str) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     if value is not None:
-        raise OddValueError(place, value, "a string")
+        raise OddValueError(f"{place} is not a string")
     return ""
 
 
@@ -44,29 +40,29 @@ def number(value: Any, place: str) -> int | None:
         return None
     is_scalar = isinstance(value, str | int | float)
     if not is_scalar or not _NUMBER.fullmatch(written := text(value, place)):
-        raise OddValueError(place, value, "a number")
+        raise OddValueError(f"{place} is not a number")
     return int(float(written))
 
 
 def flag(value: Any, place: str) -> bool:
     """Returns true or false; false if it is not set."""
-    written = str(value).lower() if isinstance(value, str | bool) else ""
-    if written not in _FLAGS or not isinstance(value, str | bool | None):
-        raise OddValueError(place, value, "true or false")
-    return _FLAGS[written]
+    written = str(value).lower() if isinstance(value, str | bool) else value
+    if written not in ("true", "false", "", None):
+        raise OddValueError(f"{place} is neither true nor false")
+    return bool(written == "true")
 
 
 def part(value: Any, place: str) -> Mapping[str, Any]:
     """Returns an object; empty if it is not set."""
     if value is not None and not isinstance(value, Mapping):
-        raise OddValueError(place, value, "an object")
+        raise OddValueError(f"{place} is not an object")
     return value or {}
 
 
 def texts(value: Any, place: str) -> list[str]:
     """Returns a list of strings; empty if it is not set."""
     if value is not None and (isinstance(value, str) or not isinstance(value, Sequence)):
-        raise OddValueError(place, value, "a list")
+        raise OddValueError(f"{place} is not a list")
     return [text(item, f"{place}[{index}]") for index, item in enumerate(value or ())]
 
 
@@ -75,16 +71,3 @@ def listed(value: Any) -> Sequence[Any]:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return value
     return [value] if value else []
-
-
-def _kind(value: Any) -> str:
-    # Without the value, which can be a secret.
-    if isinstance(value, str):
-        return "a string"
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, Mapping):
-        return "an object"
-    return "a list" if isinstance(value, Sequence) else "an asset"

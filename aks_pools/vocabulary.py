@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 
@@ -16,8 +15,6 @@ class Vocabulary:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     # By azure-native's object: the provider's property, and the property in the object.
     flat: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    # If such a pool cannot have taints, the resource type that can.
-    tainted_elsewhere: str = ""
 
 
 class Renamed(Mapping[str, Any]):
@@ -51,10 +48,9 @@ class Renamed(Mapping[str, Any]):
 
 
 AZURE_NATIVE = Vocabulary()
-
-# Some properties have a second, older name.
-_CLASSIC_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
+CLASSIC_POOL = Vocabulary(
+    # Some properties have a second, older name.
+    names={
         "agentPoolName": ("name",),
         "count": ("nodeCount",),
         "enableAutoScaling": ("autoScalingEnabled", "enableAutoScaling"),
@@ -62,17 +58,12 @@ _CLASSIC_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "gpuInstanceProfile": ("gpuInstance",),
         "scaleSetPriority": ("priority",),
         "scaleSetEvictionPolicy": ("evictionPolicy",),
-    }
+    },
+    flat={"gpuProfile": ("gpuDriver", "driver")},
 )
-_CLASSIC_FLAT: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {"gpuProfile": ("gpuDriver", "driver")}
-)
-
-CLASSIC_POOL = Vocabulary(names=_CLASSIC_NAMES, flat=_CLASSIC_FLAT)
 # The default pool of a cluster is always a Linux system pool.
 CLASSIC_CLUSTER = Vocabulary(
-    names=_CLASSIC_NAMES,
-    flat=_CLASSIC_FLAT,
-    fixed=MappingProxyType({"mode": "System", "osType": "Linux"}),
-    tainted_elsewhere="KubernetesClusterNodePool",
+    names=CLASSIC_POOL.names,
+    flat=CLASSIC_POOL.flat,
+    fixed={"mode": "System", "osType": "Linux"},
 )

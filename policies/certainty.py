@@ -1,6 +1,5 @@
 """The certainty of findings: mandatory rules report certain ones, advisory rules possible ones."""
 
-from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
 
@@ -19,10 +18,3 @@ class Certainty(IntEnum):
 
 # The certainty, the message, and the URN of a finding.
 StackFinding = tuple[Certainty, str, str]
-
-
-def with_certainty(
-    certainty: Certainty, findings: Iterable[StackFinding]
-) -> Iterator[tuple[str, str]]:
-    """Yields the findings of exactly this certainty, as message and URN."""
-    return ((message, urn) for actual, message, urn in findings if actual is certainty)

@@ -23,7 +23,7 @@ class GpuStack:
     """The GPU pools and the GPU software of a stack. What cannot be read is noted."""
 
     def __init__(self, members: Members, unknowns: Unknowns) -> None:
-        unread = Unknowns()
+        self.members, unread = members, Unknowns()
         self.software = software_in(members, unread)
         self.unseen = unseen_in(members, unread)
         self.is_readable = not unread.met

@@ -34,8 +34,8 @@ def _is_usable(credential: str) -> bool:
     return not (is_word or _PLACEHOLDER.search(credential))
 
 
-def _credentials(value: object, depth: int = 1) -> Iterator[str]:
-    """Yields the credentials of a kubeconfig, which may be a text inside another object."""
+def _credentials(value: object) -> Iterator[str]:
+    """Yields the credentials of a kubeconfig."""
     text = _decoded(value) if isinstance(value, str) else ""
     if "Config" not in text or "users" not in text:
         return
@@ -46,9 +46,6 @@ def _credentials(value: object, depth: int = 1) -> Iterator[str]:
                 user = mapping(named.get("user"))
                 for each in (user, mapping(at(user, "auth-provider.config"))):
                     yield from (text for name in _CREDENTIALS if (text := str(each.get(name, ""))))
-        elif depth:
-            for inner in content.values():
-                yield from _credentials(inner, depth - 1)
 
 
 def _documents(text: str) -> list[Any]:

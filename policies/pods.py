@@ -36,12 +36,6 @@ def kind_of(resource_type: str) -> str:
     return match["kind"] if match else ""
 
 
-def is_custom(resource_type: str) -> bool:
-    """Whether a Kubernetes resource is a custom resource."""
-    match = _TYPE.fullmatch(resource_type)
-    return bool(match and "." in match["group"] and not match["group"].endswith(_NOT_CUSTOM))
-
-
 def pods_of(
     resource_type: str, properties: Mapping[str, Any], unknowns: Unknowns
 ) -> Iterator[Mapping[str, Any]]:
@@ -49,7 +43,7 @@ def pods_of(
     match = _TYPE.fullmatch(resource_type)
     if match is None:
         return
-    if is_custom(resource_type):
+    if "." in match["group"] and not match["group"].endswith(_NOT_CUSTOM):
         yield from _templates(properties)
     elif path := _SPEC.get(match["kind"]):
         wholes = sequence(properties.get("items")) if match["list"] else [properties]

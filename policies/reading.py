@@ -24,21 +24,17 @@ class CannotReadError(UnknownValueError, NotKnownError):
         self.urn = urn
 
 
-class Owner(NamedTuple):
-    """The resource of a value."""
+class _Place(NamedTuple):
+    """The resource of a value, and where in it the value is."""
 
     name: str
     type: str
     urn: str
-
-
-class _Place(NamedTuple):
-    owner: Owner
     path: tuple[str, ...] = ()
 
     def read(self, key: str | int, raw: Any) -> Any:
         value = _without_proxy(raw)
-        here = _Place(self.owner, (*self.path, str(key)))
+        here = self._replace(path=(*self.path, str(key)))
         if isinstance(value, dict):
             return Object(value, here)
         if isinstance(value, list):
@@ -46,8 +42,8 @@ class _Place(NamedTuple):
         if isinstance(value, str) and value in _UNKNOWN:
             # As the SDK words it, with the resource: the engine does not name it for the stack.
             said = UnknownValueError(value, list(here.path)).message
-            where = f" of {self.owner.name} ({self.owner.type}) can't"
-            raise CannotReadError(said.replace(" can't", where), self.owner.urn)
+            where = f" of {self.name} ({self.type}) can't"
+            raise CannotReadError(said.replace(" can't", where), self.urn)
         return value
 
 
@@ -90,9 +86,9 @@ class Items(Sequence[Any]):
         return len(self._raw)
 
 
-def reading(properties: Mapping[str, Any], owner: Owner) -> Mapping[str, Any]:
+def reading(properties: Mapping[str, Any], name: str, kind: str, urn: str) -> Mapping[str, Any]:
     """Returns the properties of a resource, as a rule has them from the SDK."""
-    return Object(_without_proxy(properties), _Place(owner))
+    return Object(_without_proxy(properties), _Place(name, kind, urn))
 
 
 def _without_proxy(value: Any) -> Any:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -23,8 +22,7 @@ from aks_pools.pools import Pool, pools_of
 from aks_pools.values import OddValueError
 from policies import exceptions
 from policies.configuration import CONFIGURATION
-from policies.provisioned import provisioned
-from policies.reading import Owner, reading
+from policies.reading import reading
 from policies.unknowns import Unknowns
 
 PAGE = f"https://{REPOSITORY}/blob/main/docs/reference/rules.md"
@@ -55,7 +53,7 @@ def inputs_of(resource: ResourceValidationArgs | PolicyResource) -> Mapping[str,
     # The engine gives a rule on the stack the outputs, which can have less.
     if props is not None and (is_stacks or props is resource.props):
         return known
-    known = reading(resource.props, Owner(resource.name, resource.resource_type, resource.urn))
+    known = reading(resource.props, resource.name, resource.resource_type, resource.urn)
     if not is_stacks:
         _INPUTS[resource.urn] = resource.props, known
     return known
@@ -164,13 +162,7 @@ class ResourceRule(PolicyInfo):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolRule(PolicyInfo):
-    """Decorates a function that judges one agent pool.
-
-    With `provisioned`, the rule also judges the nodes of Karpenter. Such a rule is
-    advisory: of several sizes that a NodePool allows, it is unknown which one the nodes will have.
-    """
-
-    provisioned: bool = False
+    """Decorates a function that judges one agent pool."""
 
     def __call__(self, judge: PoolJudge) -> ResourceValidationPolicy:
         # With the name of the function, for the rule.
@@ -178,10 +170,8 @@ class PoolRule(PolicyInfo):
         def judge_pools(
             args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
         ) -> Findings:
-            pools = pools_of(args.resource_type, args.props)
-            nodes = provisioned(args.resource_type, args.props) if self.provisioned else ()
             return unknowns.each(
-                chain(pools, nodes),
+                pools_of(args.resource_type, args.props),
                 lambda pool: (
                     f"{pool.label} {finding}"
                     for finding in judged(pool, judge(pool, settings), lambda odd: odd)

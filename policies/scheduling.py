@@ -73,13 +73,6 @@ def is_selected(pool: Pool, pods: Spec) -> Certainty:
     return Certainty.of(selects(pods, partial(_known_label, pool), UNMET) or None)
 
 
-def unmet(pool: Pool, pods: Spec) -> list[str]:
-    """Returns what the pods select, and no node of the pool has."""
-    label_of = partial(_label, pool)
-    selector = scheduling.unmet_selector(pods, label_of)
-    return [*selector, *scheduling.unmet_affinity(pods, label_of)]
-
-
 def untolerated(pool: Pool, pods: Spec) -> list[str]:
     """Returns the taints of a pool that the pods do not tolerate."""
     return _untolerated([*pool.taints(), *[SPOT_TAINT] * pool.is_spot()], pods)
@@ -89,7 +82,8 @@ def tolerates(pool: Pool, pods: Spec) -> Certainty:
     """Whether the pods tolerate the pool's taints. Taints of new nodes only are uncertain."""
     if untolerated(pool, pods):
         return Certainty.NO
-    return Certainty.POSSIBLE if _untolerated(pool.first_taints(), pods) else Certainty.CERTAIN
+    new = _untolerated(pool.texts("nodeInitializationTaints"), pods)
+    return Certainty.POSSIBLE if new else Certainty.CERTAIN
 
 
 def _untolerated(texts: list[str], pods: Spec) -> list[str]:

@@ -19,14 +19,13 @@ from aks_catalogue.device_plugin import (
     NEWEST,
     NO_STRATEGY,
     is_plugin,
-    reads_file,
     setting,
     version_of,
 )
 from aks_catalogue.scheduling import Spec
 from aks_catalogue.shapes import at, mapping, mappings
 from policies.certainty import Certainty
-from policies.pods import is_custom, kind_of, pods_of
+from policies.pods import kind_of, pods_of
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
@@ -106,7 +105,7 @@ class Software:
     # The pod spec, or its part that the values of a chart have.
     pods: Spec
     brings: frozenset[str]
-    # Whether all of this is in the program, and not in files or in a custom kind of resource.
+    # Whether all of this is in the program, and not in files.
     is_certain: bool
     is_operator: bool = False
     # The plugin's container, of a DaemonSet; the values, of a chart.
@@ -163,7 +162,7 @@ def _daemon_sets(member: Member, unknowns: Unknowns) -> Iterator[Software]:
                 member=member,
                 pods=pods,
                 brings=frozenset({PLUGIN}),
-                is_certain=not is_custom(member.type),
+                is_certain=True,
                 container=container,
             )
 
@@ -194,8 +193,8 @@ def _of_chart(member: Member, name: str, values: Mapping[str, Any]) -> Software:
         member=member,
         pods={
             "nodeSelector": pods.get("nodeSelector"),
-            "affinity": _or(pods.get("affinity"), chart.affinity),
-            "tolerations": _or(pods.get("tolerations"), chart.tolerations),
+            "affinity": pods.get("affinity", chart.affinity),
+            "tolerations": pods.get("tolerations", chart.tolerations),
         },
         brings=frozenset(brings),
         is_certain=not has_files and (not chart.sure_with or _is(values, chart.sure_with, "true")),
@@ -207,10 +206,6 @@ def _of_chart(member: Member, name: str, values: Mapping[str, Any]) -> Software:
 def _is(values: Mapping[str, Any], path: str, written: str) -> bool:
     """Whether a value is true or false, as a boolean or as a text."""
     return str(at(values, path)).lower() == written
-
-
-def _or(value: Any, default: Any) -> Any:
-    return default if value is None else value
 
 
 def fails_without_gpus(software: Software) -> Certainty:
@@ -237,13 +232,6 @@ def mig_strategy(software: Software) -> str | None:
     if software.is_operator:
         strategy = at(software.values, "mig.strategy")
         return None if strategy is None else str(strategy)
-    strategy = software.values.get("migStrategy")
-    return None if shares(software) and strategy is None else str(strategy or NO_STRATEGY)
-
-
-def shares(software: Software) -> bool:
-    """Whether its plugin has settings in a file, with which it can share GPUs."""
-    if software.container is not None:
-        return reads_file(software.container)
-    path = "devicePlugin.config" if software.is_operator else "config"
-    return bool(at(software.values, path))
+    # A file that the chart's `config` names can have one, too.
+    default = None if software.values.get("config") else NO_STRATEGY
+    return str(software.values.get("migStrategy") or default or "") or None

@@ -117,10 +117,12 @@ class StackRule(PolicyInfo):
     """Decorates a function that judges all resources of a stack together."""
 
     def __call__(self, judge: StackJudge) -> StackValidationPolicy:
-        return _StackPolicy(self, judge)
+        return StackPolicy(self, judge)
 
 
-class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
+class StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
+    """A rule on a stack, which also notes the inputs of each resource."""
+
     def __init__(self, info: PolicyInfo, judge: StackJudge) -> None:
         # The constructors of the two base classes only take the functions to call.
         Policy.__init__(self, **info.arguments(judge))

@@ -1,7 +1,4 @@
-"""The rules of the pack: each file beside this one has one.
-
-A mandatory rule and the advisory one that reports what is only possible are in one file.
-"""
+"""The rules of the pack: each file beside this one has one."""
 
 from collections.abc import Iterator
 from importlib import import_module

@@ -10,7 +10,6 @@ from policies.rule import Findings, PoolRule, Settings, strings
 @PoolRule(
     remedy="Use one of the allowed sizes that the finding lists.",
     tags=("gpu", "aks", "size", "cost"),
-    provisioned=True,
     settings={"sizes": strings("The allowed sizes, by their Azure names.")},
 )
 def allowed_gpu_sizes(pool: Pool, settings: Settings) -> Findings:

@@ -9,49 +9,28 @@ see settings in a configuration file.
 import re
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity
-
 from aks_catalogue.device_plugin import NO_STRATEGY
 from aks_catalogue.shapes import at
 from aks_pools.gpus import are_nvidias, has_management_mode
-from policies.certainty import Certainty, StackFinding, with_certainty
+from policies.certainty import Certainty, StackFinding
 from policies.gpu_stack import GpuStack
-from policies.rule import Settings
+from policies.gpu_stack_rule import GpuStackRule
 from policies.software import PLUGIN, mig_strategy
-from policies.stack_rule import Members, StackFindings, StackPool, StackRule
+from policies.stack_rule import StackPool
 from policies.unknowns import Unknowns
 
 # What can change pods without a change of their resource in the program.
 _CHANGES_OTHERS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
 
 
-@StackRule(
-    level=EnforcementLevel.MANDATORY,
-    severity=Severity.HIGH,
+@GpuStackRule(
     remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools; where AKS "
     "manages the GPUs, set gpuProfile.nvidia.migStrategy; or remove the profile.",
     tags=("gpu", "aks", "device-plugin", "mig"),
 )
-def device_plugin_mig_strategy(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return with_certainty(Certainty.CERTAIN, _without_strategy(members, unknowns))
-
-
-@StackRule(
-    title="The device plugin clearly advertises MIG partitions",
-    description="Reports what device-plugin-mig-strategy refuses, where it is not certain that the "
-    "plugin is for the pool, or that it is the only one there.",
-    remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools.",
-    tags=("gpu", "aks", "device-plugin", "mig"),
-)
-def device_plugin_mig_unclear(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return with_certainty(Certainty.POSSIBLE, _without_strategy(members, unknowns))
-
-
-def _without_strategy(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
-    """Yields pools with a MIG profile whose device plugin advertises whole GPUs."""
-    stack = GpuStack(members, unknowns)
+def device_plugin_mig_strategy(stack: GpuStack, unknowns: Unknowns) -> Iterator[StackFinding]:
     # What is not seen may be a plugin with a strategy, and a patch may give it one.
-    is_sure = stack.is_whole and not any(_CHANGES_OTHERS.fullmatch(one.type) for one in members)
+    is_patched = any(_CHANGES_OTHERS.fullmatch(one.type) for one in stack.members)
 
     def judge(found: StackPool) -> Iterator[StackFinding]:
         pool = found.pool
@@ -76,7 +55,7 @@ def _without_strategy(members: Members, unknowns: Unknowns) -> Iterator[StackFin
             labels = " and ".join(plugin.label for _, plugin in running)
             certainty = max(certainty for certainty, _ in running)
             yield (
-                min(most, certainty, Certainty.of(is_sure or None)),
+                min(most, certainty, Certainty.of((stack.is_whole and not is_patched) or None)),
                 f"{has} {labels} has no MIG strategy, and so advertises whole GPUs. Set "
                 "MIG_STRATEGY of the plugin to single or mixed, or remove the profile.",
                 found.member.urn,

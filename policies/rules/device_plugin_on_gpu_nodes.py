@@ -3,70 +3,32 @@
 On a node without an NVIDIA GPU the device plugin exits, unless `FAIL_ON_INIT_ERROR` is `"false"` or
 the plugin is of 2018; on Windows its image does not start. Its pods restart forever, and an update
 that waits for them fails after ten minutes. A value that a shell sets, or that an init container
-waits for, is not known: `device-plugin-bound-to-pools` reports it.
+waits for, is not known: `gpu-stack-unclear` reports it.
 """
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity
-
-from aks_catalogue.scheduling import selects
 from aks_pools.gpus import are_nvidias
-from policies.certainty import Certainty, StackFinding, with_certainty
+from aks_pools.pools import Pool
+from aks_pools.vocabulary import AZURE_NATIVE
+from policies.certainty import Certainty, StackFinding
 from policies.gpu_stack import GpuStack
-from policies.rule import Settings
+from policies.gpu_stack_rule import GpuStackRule
+from policies.scheduling import is_selected
 from policies.software import PLUGIN, Software, fails_without_gpus
-from policies.stack_rule import Members, StackFindings, StackPool, StackRule
+from policies.stack_rule import StackPool
 from policies.unknowns import Unknowns
 
-_REMEDY = (
-    "Bind the device plugin to the GPU pools by node affinity, for example to the pools' names; or "
-    'set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.'
-)
-# The labels of a node without GPUs, in a pool outside the stack that no pod selects by name.
-_PLAIN_NODE: Mapping[str, str] = MappingProxyType(
-    {
-        "kubernetes.io/os": "linux",
-        "beta.kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
-        "beta.kubernetes.io/arch": "amd64",
-        "kubernetes.azure.com/agentpool": "",
-        "agentpool": "",
-        "kubernetes.azure.com/mode": "system",
-        "kubernetes.azure.com/role": "agent",
-    }
-)
+# A node without GPUs, in a pool outside the stack that no pod selects by name.
+_PLAIN_POOL = Pool(AZURE_NATIVE, {}, lambda: {"vmSize": "Standard_D4ds_v5", "mode": "System"})
 
 
-@StackRule(
-    level=EnforcementLevel.MANDATORY,
-    severity=Severity.HIGH,
-    remedy=_REMEDY,
+@GpuStackRule(
+    remedy="Bind the device plugin to the GPU pools by node affinity, for example to the pools' "
+    'names; or set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.',
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
-def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return with_certainty(Certainty.CERTAIN, _failing(members, unknowns))
-
-
-@StackRule(
-    title="The device plugin is bound to GPU pools",
-    description="Reports device plugins that can run on nodes without GPUs and would exit there: "
-    "their selectors do not ask for GPUs, and the cluster has pools outside this stack or "
-    "provisions nodes by itself.",
-    remedy=_REMEDY,
-    tags=("gpu", "aks", "device-plugin", "scheduling"),
-)
-def device_plugin_bound_to_pools(
-    members: Members, _: Settings, unknowns: Unknowns
-) -> StackFindings:
-    return with_certainty(Certainty.POSSIBLE, _failing(members, unknowns))
-
-
-def _failing(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
-    """Yields device plugins on nodes without NVIDIA GPUs, where they crash repeatedly."""
-    stack = GpuStack(members, unknowns)
-
+def device_plugin_on_gpu_nodes(stack: GpuStack, unknowns: Unknowns) -> Iterator[StackFinding]:
     def judge(software: Software) -> Iterator[StackFinding]:
         if software.is_operator or PLUGIN not in software.brings:
             return
@@ -74,7 +36,8 @@ def _failing(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
         yield from found
         # Other nodes of the cluster are unknown; those of the stack are reported above.
         is_told = any(certainty for certainty, _, _ in found)
-        if not is_told and fails_without_gpus(software) and selects(software.pods, _PLAIN_NODE.get):
+        is_open = is_selected(_PLAIN_POOL, software.pods) is Certainty.CERTAIN
+        if not is_told and is_open and fails_without_gpus(software):
             where = "nodes without GPUs, because nothing binds it to GPU pools"
             yield Certainty.POSSIBLE, _message(Certainty.POSSIBLE, where), software.member.urn
 

@@ -9,49 +9,21 @@ by the pool's labels (see `one-gpu-stack-owner`) does not count. Windows pools a
 
 from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, Severity
-
 from aks_pools.gpus import are_nvidias, driver_by_aks
-from policies.certainty import Certainty, StackFinding, with_certainty
+from policies.certainty import Certainty, StackFinding
 from policies.gpu_stack import GpuStack, built_in
-from policies.rule import Settings
+from policies.gpu_stack_rule import GpuStackRule
 from policies.scheduling import untolerated
 from policies.software import DRA, PLUGIN
-from policies.stack_rule import Members, StackFindings, StackPool, StackRule
+from policies.stack_rule import StackPool
 from policies.unknowns import Unknowns
 
 
-@StackRule(
-    level=EnforcementLevel.MANDATORY,
-    severity=Severity.HIGH,
+@GpuStackRule(
     remedy="Add a toleration for each taint of the pools to the device plugin.",
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
-def device_plugin_tolerates_pools(
-    members: Members, _: Settings, unknowns: Unknowns
-) -> StackFindings:
-    return with_certainty(Certainty.CERTAIN, _repelled(members, unknowns))
-
-
-@StackRule(
-    title="The device plugin tolerates the taints of pools that it may be for",
-    description="Reports what device-plugin-tolerates-pools refuses, where it is not certain that "
-    "the plugin is for the pool, or is the only one. That includes pools without AKS's driver: "
-    "whoever installs the driver may bring the plugin too.",
-    remedy="Add a toleration for each taint of the pools to the device plugin, or bind it by node "
-    "affinity to the names of its pools.",
-    tags=("gpu", "aks", "device-plugin", "scheduling"),
-)
-def device_plugin_toleration_unclear(
-    members: Members, _: Settings, unknowns: Unknowns
-) -> StackFindings:
-    return with_certainty(Certainty.POSSIBLE, _repelled(members, unknowns))
-
-
-def _repelled(members: Members, unknowns: Unknowns) -> Iterator[StackFinding]:
-    """Yields pools whose taints keep away all device plugins that select them."""
-    stack = GpuStack(members, unknowns)
-
+def device_plugin_tolerates_pools(stack: GpuStack, unknowns: Unknowns) -> Iterator[StackFinding]:
     def judge(found: StackPool) -> Iterator[StackFinding]:
         pool = found.pool
         # What cannot be read may be a plugin that tolerates the taints.

@@ -1,12 +1,10 @@
 """Nothing uses the retired specialized GPU image, or a tag or a header that AKS has retired.
 
 Azure retired the image on 2025-01-10. The rule finds the custom headers `UseGPUDedicatedVHD` and
-`AKSHTTPCustomFeatures` with the image's feature, on pools and clusters, and the registration of the
-feature `GPUDedicatedVHDPreview`, alone or among the `features` of the classic provider's
-`ResourceProviderRegistration` (`registered: false` passes). It also finds the tag
-`SkipGPUDriverInstall`, which AKS has ignored since 2025-08-14: use `gpuProfile.driver: None`
-instead; and the other [custom headers](aks-preview.md#custom-headers) that AKS has retired, unless
-they are `false`.
+`AKSHTTPCustomFeatures` with the image's feature, on pools and clusters, and the registration of
+that feature, `GPUDedicatedVHDPreview`. It also finds the tag `SkipGPUDriverInstall`, which AKS has
+ignored since 2025-08-14: use `gpuProfile.driver: None` instead; and the other
+[custom headers](aks-preview.md#custom-headers) that AKS has retired, unless they are `false`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +18,7 @@ from aks_catalogue.retirement import TAGS, has_passed
 from aks_pools.gpus import is_true, specialized_image_headers
 from aks_pools.pools import Pool, is_cluster, is_pool, pools_of
 from aks_pools.values import part
-from policies.features import registrations
+from policies.features import registered
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
@@ -39,8 +37,9 @@ _INSTEAD = (
 def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
     if not has_passed(SPECIALIZED_IMAGE_RETIRED_ON):
         return
-    for name in registrations(args.resource_type, args.props, SPECIALIZED_IMAGE_FEATURE, unknowns):
-        yield f"This resource registers the feature {name}. {_INSTEAD}"
+    with unknowns.deferred():
+        if name := registered(args.resource_type, args.props, SPECIALIZED_IMAGE_FEATURE):
+            yield f"This resource registers the feature {name}. {_INSTEAD}"
     if is_pool(args.resource_type) or is_cluster(args.resource_type):
         yield from unknowns.each([args.props], _by_header)
         yield from unknowns.each(pools_of(args.resource_type, args.props), _by_tag)

@@ -9,7 +9,7 @@ registered: `aksgpu preflight` can. Then except the pools, with the day as `reas
 
 from aks_catalogue.nodes import INFINIBAND_FEATURE, INFINIBAND_NAMESPACE
 from aks_catalogue.sizes import has_rdma
-from policies.features import registrations
+from policies.features import registered
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
 from policies.unknowns import Unknowns
@@ -32,10 +32,5 @@ def gpu_pool_one_fabric(members: Members, _: Settings, unknowns: Unknowns) -> St
                     found.member.urn,
                 )
 
-    registered = (
-        name
-        for member in members
-        for name in registrations(member.type, member.properties, INFINIBAND_FEATURE, unknowns)
-    )
-    if not any(registered):
+    if not any(registered(one.type, one.properties, INFINIBAND_FEATURE) for one in members):
         yield from judge_pools(members, unknowns, judge)

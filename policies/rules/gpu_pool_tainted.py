@@ -18,22 +18,20 @@ _TAINTS = " or ".join(GPU_TAINTS.values())
     remedy=f"Add the taint {_TAINTS} to the pool, and a toleration to GPU workloads and the "
     "device plugin.",
     tags=("gpu", "aks", "scheduling"),
-    provisioned=True,
 )
 def gpu_pool_tainted(pool: Pool, _: Settings) -> Findings:
     sizes = pool.gpu_sizes()
-    if not sizes or any(map(keeps_away, [*pool.taints(), *pool.first_taints()])):
+    if not sizes:
         return
-    remedy = f"Add {_TAINTS} to its {pool.name_of('nodeTaints')}"
-    if elsewhere := pool.vocabulary.tainted_elsewhere:
-        remedy = f"Move the GPUs to a {elsewhere} with the taint {_TAINTS}"
+    taints = [*pool.taints(), *pool.texts("nodeInitializationTaints")]
+    # Pods that tolerate the taint of spot nodes may not need a GPU.
+    if any(one.endswith(_KEEPING_AWAY) and one != SPOT_TAINT for one in taints):
+        return
+    remedy = f"Add {_TAINTS} to its nodeTaints"
+    # The classic provider's clusters cannot have it.
+    if pool.inline:
+        remedy = f"Move the GPUs to a pool of its own with the taint {_TAINTS}"
     yield (
         f"has the GPU size {sizes[0]} and no taint that keeps other pods away from its GPU nodes. "
         f"{remedy}, and add the toleration to pods that need a GPU."
     )
-
-
-def keeps_away(taint: str) -> bool:
-    """Whether a taint keeps away pods that do not need a GPU."""
-    # Pods that tolerate the taint of spot nodes may not need a GPU.
-    return taint.endswith(_KEEPING_AWAY) and taint != SPOT_TAINT

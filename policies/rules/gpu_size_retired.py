@@ -17,7 +17,6 @@ from policies.rule import Findings, PoolRule, Settings
     severity=Severity.HIGH,
     remedy="Use the successor that the finding names.",
     tags=("gpu", "aks", "retired", "size"),
-    provisioned=True,
 )
 def gpu_size_retired(pool: Pool, _: Settings) -> Findings:
     for size in filter(None, map(find, pool.sizes())):

@@ -12,7 +12,6 @@ from policies.rule import Findings, PoolRule, Settings, strings
     remedy="Check the name of the size. If it is correct, update the pack, or add the size to "
     "acceptedSizes.",
     tags=("gpu", "aks", "size"),
-    provisioned=True,
     settings={
         "acceptedSizes": strings("Sizes to accept although they are not in the table.", default=[]),
     },

@@ -48,13 +48,10 @@ def _of_pods(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named
     for pods in pods_of(args.resource_type, args.props, unknowns):
         for _, container in containers_of(pods):
             with unknowns.deferred():
+                what = f"The image of the container {container.get('name')}"
                 # A patch can leave the image out.
                 if image := str(container.get("image") or ""):
-                    yield (
-                        f"The image of the container {container.get('name')}",
-                        image,
-                        _whole(image),
-                    )
+                    yield what, image, _whole(image)
 
 
 def _of_charts(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named]:

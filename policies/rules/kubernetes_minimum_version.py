@@ -39,23 +39,18 @@ _MINIMUM, _LONG_TERM_MINIMUM = _oldest(OFFICIAL), _oldest(LONG_TERM)
 def kubernetes_minimum_version(
     args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
 ) -> Findings:
+    least = settings["minimum"]
+    # Where the plan is, or may be, long-term support.
+    long_term = _LONG_TERM_MINIMUM if least == _MINIMUM else least
     if is_cluster(args.resource_type):
         with unknowns.deferred():
             version = text(args.props.get("kubernetesVersion"), "kubernetesVersion")
-            least = settings["minimum"]
-            if args.props.get("supportPlan") == LONG_TERM:
-                least = _with_long_term_support(least)
-            yield from _compared("This cluster", version, least)
-    least = _with_long_term_support(settings["minimum"])
+            has_plan = args.props.get("supportPlan") == LONG_TERM
+            yield from _compared("This cluster", version, long_term if has_plan else least)
     yield from unknowns.each(
         pools_of(args.resource_type, args.props),
-        lambda pool: _compared(pool.label, pool.text("orchestratorVersion"), least),
+        lambda pool: _compared(pool.label, pool.text("orchestratorVersion"), long_term),
     )
-
-
-def _with_long_term_support(minimum: str) -> str:
-    """Returns the minimum where the plan is, or may be, long-term support."""
-    return _LONG_TERM_MINIMUM if minimum == _MINIMUM else minimum
 
 
 def _compared(label: str, version: str, minimum: str) -> Findings:

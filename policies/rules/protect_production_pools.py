@@ -4,25 +4,38 @@ A deleted pool gives back GPUs that may not be available again. For an inline po
 cluster.
 """
 
+from fnmatch import fnmatchcase
+
 from pulumi_policy import ResourceValidationArgs
 
 from aks_pools.pools import Pool, pools_of
-from policies.production import PRODUCTION_STACKS, is_production
-from policies.rule import Findings, ResourceRule, Settings
+from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
+
+# Such a word alone and among others, as in gpu-prd-weu.
+_PRODUCTION = [
+    form
+    for word in ("prod", "prd", "production")
+    for form in (word, f"{word}-*", f"*-{word}", f"*-{word}-*")
+]
 
 
 @ResourceRule(
     remedy="Set the resource option protect on the pool, or on the cluster of an inline pool.",
     tags=("gpu", "aks", "production"),
-    settings={"productionStacks": PRODUCTION_STACKS},
+    settings={
+        "productionStacks": strings(
+            "The names of production stacks; * matches any characters.", default=_PRODUCTION
+        )
+    },
 )
 def protect_production_pools(
     args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
 ) -> Findings:
-    if args.opts.protect or not is_production(args.urn, settings["productionStacks"]):
-        return
-    yield from unknowns.each(pools_of(args.resource_type, args.props), _judge_pool)
+    stack = args.urn.removeprefix("urn:pulumi:").partition("::")[0].lower()
+    names = [name.lower() for name in settings["productionStacks"]]
+    if any(fnmatchcase(stack, name) for name in names) and not args.opts.protect:
+        yield from unknowns.each(pools_of(args.resource_type, args.props), _judge_pool)
 
 
 def _judge_pool(pool: Pool) -> Findings:

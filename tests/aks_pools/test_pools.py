@@ -76,16 +76,16 @@ def test_a_pool_of_single_machines_has_several_sizes() -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"nodeTaints": "a=b:NoSchedule"}, "nodeTaints is a string, not a list"),
-        ({"nodeTaints": [["a"]]}, r"nodeTaints\[0\] is a list, not a string"),
-        ({"enableAutoScaling": "yes"}, "enableAutoScaling is a string, not true or false"),
-        ({"enableAutoScaling": 1.0}, "enableAutoScaling is a number, not true or false"),
-        ({"maxCount": "many"}, "maxCount is a string, not a number"),
-        ({"maxCount": True}, "maxCount is true or false, not a number"),
-        ({"maxCount": UNKNOWN}, "maxCount is a string, not a number"),
-        ({"maxCount": "9" * 5000}, "maxCount is a string, not a number"),
-        ({"gpuProfile": "None"}, "gpuProfile is a string, not an object"),
-        ({"osType": {"a": 1}}, "osType is an object, not a string"),
+        ({"nodeTaints": "a=b:NoSchedule"}, "nodeTaints is not a list"),
+        ({"nodeTaints": [["a"]]}, r"nodeTaints\[0\] is not a string"),
+        ({"enableAutoScaling": "yes"}, "enableAutoScaling is neither true nor false"),
+        ({"enableAutoScaling": 1.0}, "enableAutoScaling is neither true nor false"),
+        ({"maxCount": "many"}, "maxCount is not a number"),
+        ({"maxCount": True}, "maxCount is not a number"),
+        ({"maxCount": UNKNOWN}, "maxCount is not a number"),
+        ({"maxCount": "9" * 5000}, "maxCount is not a number"),
+        ({"gpuProfile": "None"}, "gpuProfile is not an object"),
+        ({"osType": {"a": 1}}, "osType is not a string"),
     ],
 )
 def test_an_odd_value_is_named(changes: dict[str, Any], says: str) -> None:

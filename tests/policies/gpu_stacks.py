@@ -3,9 +3,14 @@
 from dataclasses import replace
 from typing import Any
 
+from pulumi_policy import Policy
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from tests.policies.policy_harness import CANNOT_RUN, Resource
+from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
+from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.gpu_stack_unclear import gpu_stack_unclear
+from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
 from tests.policies.pool_variants import AGENT_POOL, CLUSTER, changed
 
 PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
@@ -83,6 +88,22 @@ def release(chart: Any, name: str = "release", **values: Any) -> Resource:
         name=name,
         properties={"chart": chart, "values": values},
     )
+
+
+# The words in the findings of rules on GPU stacks; in all others is who owns driver and plugin.
+_WORDS = {
+    device_plugin_on_gpu_nodes.name: "crashes there",
+    device_plugin_tolerates_pools.name: "does not tolerate",
+    device_plugin_mig_strategy.name: "advertises whole GPUs",
+}
+
+
+def unclear(of: Policy, *stack: Resource, **config: Any) -> list[str]:
+    """What the advisory rule tells as possible of what a rule refuses."""
+    said = findings(gpu_stack_unclear, *stack, config=config)
+    if word := _WORDS.get(of.name):
+        return [text for text in said if word in text or text.startswith(CANNOT_RUN)]
+    return [text for text in said if not any(each in text for each in _WORDS.values())]
 
 
 def not_known(value: str, name: str, kind: str = AGENT_POOL.type) -> str:

@@ -39,9 +39,6 @@ PLUGIN = daemon_set(
     initContainers=[{"name": "a", "image": "busybox", "env": [ENV]}],
 )
 PODS = PLUGIN.properties["spec"]["template"]
-TAINT = {"key": "sku", "value": "gpu", "effect": "NoSchedule"}
-T4 = {"key": "karpenter.azure.com/sku-name", "operator": "In", "values": ["Standard_NC4as_T4_v3"]}
-NODES = {"requirements": [T4], "taints": [TAINT], "startupTaints": [TAINT]}
 VALUES: dict[str, Any] = {
     "driver": {"enabled": True},
     "devicePlugin": {"enabled": True},
@@ -93,10 +90,6 @@ RESOURCES = [
         agentPoolProfiles=[{**POOL, "mode": "System"}],
     ),
     of("azure-native:features:SubscriptionFeatureRegistration", featureName="a"),
-    of(
-        "azure:core/resourceProviderRegistration:ResourceProviderRegistration",
-        features=[{"name": "GPUDedicatedVHDPreview", "registered": True}],
-    ),
     of("pulumi:providers:kubernetes", kubeconfig="kind: Config"),
     PLUGIN,
     *(
@@ -106,10 +99,6 @@ RESOURCES = [
     of("kubernetes:core/v1:Pod", spec=PODS["spec"]),
     of("kubernetes:batch/v1:CronJob", spec={"jobTemplate": {"spec": {"template": PODS}}}),
     of("kubernetes:core/v1:ConfigMap", data={"a": "kind: Config"}, binaryData={"b": "a2luZA=="}),
-    of(
-        "kubernetes:karpenter.sh/v1:NodePool",
-        spec={"template": {"spec": NODES}, "limits": {"nvidia.com/gpu": 1}},
-    ),
     release("gpu-operator", **VALUES),
     release("nvidia-device-plugin", **VALUES),
     of("kubernetes:nvidia.com/v1:ClusterPolicy", spec=VALUES),

@@ -13,7 +13,6 @@ pytestmark = [pytest.mark.engine, pytest.mark.nightly]
 
 # Level, rule, and the resource that it finds fault with.
 EXPECTED = [
-    ("advisory", "device-plugin-bound-to-pools", "device-plugin"),
     ("advisory", "gpu-pool-autoscaling", "cluster"),
     ("advisory", "gpu-pool-autoscaling", "rendering"),
     ("advisory", "gpu-pool-autoscaling", "training"),
@@ -22,6 +21,7 @@ EXPECTED = [
     ("advisory", "gpu-pool-tainted", "rendering"),
     ("advisory", "gpu-pool-tainted", "training"),
     ("advisory", "gpu-size-retired", "training"),
+    ("advisory", "gpu-stack-unclear", "device-plugin"),
     ("mandatory", "device-plugin-tolerates-pools", "inference"),
     ("mandatory", "gpu-pool-linux-only", "rendering"),
     ("mandatory", "gpu-pool-minimum-size", "rendering"),

@@ -52,24 +52,6 @@ def test_rules_have_descriptions(rule: Policy) -> None:
     assert rule.config_schema.properties["reason"]["type"] == "string"
 
 
-def test_possible_problems_are_not_refused() -> None:
-    """Of the sizes that Karpenter may take, a mandatory rule would refuse what is never made."""
-    stack = Resource(
-        type="kubernetes:karpenter.sh/v1:NodePool",
-        properties={"spec": {"template": {"spec": {"requirements": [SIZES]}}}},
-    )
-    for rule in RULES:
-        if rule.enforcement_level in (EnforcementLevel.MANDATORY, EnforcementLevel.REMEDIATE):
-            assert findings(rule, stack) == []
-
-
-SIZES = {
-    "key": "karpenter.azure.com/sku-name",
-    "operator": "In",
-    "values": ["Standard_NV6ads_A10_v5", "Standard_NC6", "Standard_NC8as_T4_v3"],
-}
-
-
 # The page.
 
 

@@ -5,12 +5,17 @@ from typing import Any
 
 import pytest
 
-from policies.rules.device_plugin_tolerates_pools import (
-    device_plugin_tolerates_pools,
-    device_plugin_toleration_unclear,
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from tests.policies.gpu_stacks import (
+    SPECIALIZED,
+    TOLERATION,
+    daemon_set,
+    pool,
+    release,
+    together,
+    unclear,
 )
-from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
-from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, release, together
 from tests.policies.policy_harness import Resource, findings
 from tests.policies.pool_variants import CPU
 
@@ -59,18 +64,18 @@ def test_what_is_not_rendered_yet_is_told_once(kind: str) -> None:
     """On a cluster that was still to come, a plugin in a file was passed in silence."""
     file = of(kind, name="files")
     stack = together(pool(), daemon_set(), file)
-    (said,) = findings(gpu_stack_owner_unclear, *stack)
+    (said,) = unclear(one_gpu_stack_owner, *stack)
     assert said == (
         f"What files (kubernetes:{kind}) installs is not seen, so whether it brings a driver or a "
         "device plugin is not certain."
     )
     # It may be a plugin that tolerates the taints.
     assert findings(device_plugin_tolerates_pools, *stack) == []
-    assert len(findings(device_plugin_toleration_unclear, *stack)) == 1
+    assert len(unclear(device_plugin_tolerates_pools, *stack)) == 1
     # Its resources are judged by themselves; and without GPUs nobody asks.
     part = replace(daemon_set(TOLERATION), parent="files")
-    assert findings(gpu_stack_owner_unclear, *together(pool(), part, file)) == []
-    assert findings(gpu_stack_owner_unclear, *together(pool(vmSize=CPU), file)) == []
+    assert unclear(one_gpu_stack_owner, *together(pool(), part, file)) == []
+    assert unclear(one_gpu_stack_owner, *together(pool(vmSize=CPU), file)) == []
 
 
 def test_a_chart_of_the_plugin_is_judged_by_its_values_until_it_is_rendered() -> None:

@@ -46,10 +46,9 @@ def _texts(rule: Policy) -> Iterator[str]:
     yield f"## {rule.name}"
     yield f"Level: {_level(rule)}. Severity: {_severity(rule)}."
     yield rule.description or ""
-    # A rule that reports what is only possible has no module: its description says it all.
-    module = sys.modules.get(f"policies.rules.{rule.name.replace('-', '_')}")
-    # The first paragraph says in other words what the description does.
-    yield _linked(flat((module and module.__doc__) or "").partition("\n\n")[2], rule)
+    module = sys.modules[f"policies.rules.{rule.name.replace('-', '_')}"]
+    # The first paragraph is the description.
+    yield _linked(flat(module.__doc__ or "").partition("\n\n")[2], rule)
     yield f"**What to do:** {rule.remediation_steps}"
     yield table(("setting", "default", "meaning"), _settings(rule))
 

@@ -5,14 +5,8 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.rules.device_plugin_mig_strategy import (
-    device_plugin_mig_strategy,
-    device_plugin_mig_unclear,
-)
-from policies.rules.device_plugin_on_gpu_nodes import (
-    device_plugin_bound_to_pools,
-    device_plugin_on_gpu_nodes,
-)
+from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
+from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
 from tests.policies.gpu_stacks import (
     POOL_LABEL,
     TOLERATION,
@@ -22,6 +16,7 @@ from tests.policies.gpu_stacks import (
     release,
     required,
     together,
+    unclear,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CPU
@@ -44,7 +39,7 @@ def certain(*resources: Resource) -> list[str]:
 
 
 def possible(*resources: Resource) -> list[str]:
-    return findings(device_plugin_bound_to_pools, *together(*resources))
+    return unclear(device_plugin_on_gpu_nodes, *together(*resources))
 
 
 def fails_on(where: str, runs: str = "runs") -> str:
@@ -135,7 +130,7 @@ def strategy(*resources: Resource) -> list[str]:
 
 
 def strategy_unclear(*resources: Resource) -> list[str]:
-    return findings(device_plugin_mig_unclear, *together(*resources))
+    return unclear(device_plugin_mig_strategy, *together(*resources))
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.rules.device_plugin_tolerates_pools import (
-    device_plugin_tolerates_pools,
-    device_plugin_toleration_unclear,
-)
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
@@ -20,6 +17,7 @@ from tests.policies.gpu_stacks import (
     release,
     required,
     together,
+    unclear,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CLUSTER, changed
@@ -37,9 +35,8 @@ SKU = repelled("sku=gpu:NoSchedule")
 
 def tolerated(*resources: Resource) -> list[str]:
     """What both rules say, the one of what is certain before the one of what is possible."""
-    rules = device_plugin_tolerates_pools, device_plugin_toleration_unclear
-    said = (findings(rule, *together(*resources)) for rule in rules)
-    return [*dict.fromkeys(text for texts in said for text in texts)]
+    stack, rule = together(*resources), device_plugin_tolerates_pools
+    return [*dict.fromkeys([*findings(rule, *stack), *unclear(rule, *stack)])]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +91,7 @@ def test_of_a_pool_that_it_may_not_be_for_an_advisory_rule_speaks(
 ) -> None:
     stack = together(pool(**changes), daemon_set(**pods))
     assert findings(device_plugin_tolerates_pools, *stack) == []
-    assert findings(device_plugin_toleration_unclear, *stack) == [SKU]
+    assert unclear(device_plugin_tolerates_pools, *stack) == [SKU]
 
 
 def test_one_plugin_that_lands_is_enough() -> None:

@@ -1,5 +1,3 @@
-from typing import Any
-
 import pytest
 from pulumi_policy.proxy import (
     UNKNOWN_OBJECT_VALUE,
@@ -77,37 +75,6 @@ def test_the_feature(resource_type: str, key: str) -> None:
         f"This resource registers the feature {FEATURE}. {INSTEAD}"
     ]
     assert findings(gpu_image_retired, other) == []
-
-
-def registered(**feature: Any) -> Resource:
-    """The classic provider's registration of a resource provider, with two of its features."""
-    return Resource(
-        type="azure:core/resourceProviderRegistration:ResourceProviderRegistration",
-        properties={
-            "name": "Microsoft.ContainerService",
-            "features": [
-                {"name": "Other", "registered": UNKNOWN_STRING_VALUE},
-                {"name": FEATURE, **feature},
-            ],
-        },
-    )
-
-
-@pytest.mark.parametrize(
-    ("feature", "named"),
-    [
-        ({"registered": True}, FEATURE),
-        ({}, FEATURE),
-        ({"name": "gpudedicatedvhdpreview", "registered": True}, "gpudedicatedvhdpreview"),
-        ({"registered": False}, None),
-        ({"name": "Other", "registered": True}, None),
-        ({"name": "Microsoft.ContainerService"}, None),
-    ],
-)
-def test_the_feature_with_its_provider(feature: dict[str, Any], named: str | None) -> None:
-    assert findings(gpu_image_retired, registered(**feature)) == (
-        [f"This resource registers the feature {named}. {INSTEAD}"] if named else []
-    )
 
 
 @pool_cases(

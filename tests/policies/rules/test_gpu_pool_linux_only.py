@@ -48,7 +48,7 @@ def test_says_that_it_is_a_rule_of_this_pack() -> None:
 
 @pytest.mark.parametrize(
     ("vm_size", "expected"),
-    [(T4, ["This pool cannot be judged: osType is a list, not a string. Correct it."]), (CPU, [])],
+    [(T4, ["This pool cannot be judged: osType is not a string. Correct it."]), (CPU, [])],
 )
 def test_an_odd_value_of_a_gpu_pool_is_refused(vm_size: str, expected: list[str]) -> None:
     """It was told as a rule that could not run, which refuses nothing."""

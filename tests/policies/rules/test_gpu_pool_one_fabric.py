@@ -8,7 +8,6 @@ from tests.policies.pool_variants import AGENT_POOL, changed
 
 FABRIC = "Standard_ND96isr_H100_v5"
 FEATURE = "AKSInfinibandSupport"
-PROVIDER = "azure:core/resourceProviderRegistration:ResourceProviderRegistration"
 SAID = [
     f"This pool has {FABRIC}, which has InfiniBand, and the program does not register "
     f"Microsoft.ContainerService/{FEATURE}. Unless the subscription has it, the nodes may be on "
@@ -43,8 +42,6 @@ def test_a_pool_of_several_nodes_with_infiniband(
     [
         ("aks-preview:features:FeatureRegistration", {"featureName": FEATURE.lower()}, []),
         ("aks-preview:features:FeatureRegistration", {"featureName": "Other"}, SAID),
-        (PROVIDER, {"features": [{"name": FEATURE, "registered": True}]}, []),
-        (PROVIDER, {"features": [{"name": FEATURE, "registered": False}]}, SAID),
     ],
 )
 def test_a_program_that_registers_the_feature(

@@ -30,7 +30,7 @@ def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
 def test_the_default_pool_of_a_classic_cluster_cannot_have_taints() -> None:
     """The remedy named a property that is not there."""
     (found,) = findings(gpu_pool_tainted, INLINE_FORMS[-1].resource({"vmSize": "Standard_NC6"}))
-    assert "Move the GPUs to a KubernetesClusterNodePool with the taint sku=gpu:NoSchedule" in found
+    assert "Move the GPUs to a pool of its own with the taint sku=gpu:NoSchedule" in found
     assert "nodeTaints" not in found
 
 

@@ -5,12 +5,9 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from aks_catalogue import gpu_operator
-from aks_catalogue.sizes import GpuSize, gpu_sizes
-from policies.rules.device_plugin_tolerates_pools import (
-    device_plugin_tolerates_pools,
-    device_plugin_toleration_unclear,
-)
-from policies.rules.one_gpu_stack_owner import gpu_stack_owner_unclear, one_gpu_stack_owner
+from aks_catalogue.sizes import gpu_sizes
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
 from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
@@ -24,6 +21,7 @@ from tests.policies.gpu_stacks import (
     release,
     required,
     together,
+    unclear,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CLUSTER, CPU, VALID
@@ -55,7 +53,7 @@ def owner(*resources: Resource, **config: Any) -> list[str]:
     """What both rules say: of what is certain, "gets", and of what is possible, "can get"."""
     stack = together(*resources)
     certain = findings(one_gpu_stack_owner, *stack)
-    possible = findings(gpu_stack_owner_unclear, *stack, config=config)
+    possible = unclear(one_gpu_stack_owner, *stack, **config)
     assert not any(" can get " in text for text in certain)
     assert not any(" gets " in text for text in possible)
     return [*dict.fromkeys([*certain, *possible])]
@@ -78,32 +76,26 @@ def test_one_owner_passes() -> None:
 EXPECTED = {True: [IMAGE_TOO], None: [possibly(IMAGE_TOO)], False: []}
 
 
+# How selectors and tolerations are read, tests/aks_catalogue/test_scheduling.py has for all.
 @pytest.mark.parametrize(
-    ("tolerations", "taints", "lands"),
+    ("taints", "new", "lands"),
     [
-        ([], [], True),
-        ([], ["sku=gpu:NoSchedule"], False),
-        ([], ["sku=gpu:PreferNoSchedule"], True),
-        ([TOLERATION], ["sku=gpu:NoSchedule"], True),
-        ([TOLERATION], ["sku=gpu:NoSchedule", "a=b:NoSchedule"], False),
-        ([TOLERATE_ALL], ["sku=gpu:NoSchedule", "a=b:NoExecute"], True),
+        (["a=b:PreferNoSchedule"], [], True),
+        (["sku=gpu:NoSchedule"], [], True),
+        (["sku=gpu:NoSchedule", "a=b:NoSchedule"], [], False),
+        # Somebody may take these away.
+        ([], ["a=b:NoSchedule"], None),
     ],
 )
-def test_tolerations(tolerations: list[dict[str, Any]], taints: list[str], lands: bool) -> None:
-    found = owner(pool(nodeTaints=taints, **SPECIALIZED), daemon_set(*tolerations))
-    assert found == EXPECTED[lands]
-
-
-def test_taints_of_new_nodes_may_be_taken_away() -> None:
-    new = pool(nodeInitializationTaints=["a=b:NoSchedule"], **SPECIALIZED)
-    assert owner(new, daemon_set(TOLERATION)) == [possibly(IMAGE_TOO)]
-    assert owner(new, daemon_set(TOLERATE_ALL)) == [IMAGE_TOO]
+def test_tolerations(taints: list[str], new: list[str], lands: bool | None) -> None:
+    gpu = pool(nodeTaints=taints, nodeInitializationTaints=new, **SPECIALIZED)
+    assert owner(gpu, daemon_set(TOLERATION)) == EXPECTED[lands]
+    assert owner(gpu, daemon_set(TOLERATE_ALL)) == [IMAGE_TOO]
 
 
 @pytest.mark.parametrize(
     ("selector", "lands"),
     [
-        ({}, True),
         ({POOL_LABEL: "gpu"}, True),
         ({POOL_LABEL: "other"}, False),
         ({"agentpool": "gpu", "accelerator": "nvidia"}, True),
@@ -114,7 +106,6 @@ def test_taints_of_new_nodes_may_be_taken_away() -> None:
         ({"kubernetes.io/os": "windows"}, False),
         ({INSTANCE_TYPE: "Standard_NC8as_T4_v3"}, True),
         ({"own": "yes"}, True),
-        ({"own": "no"}, False),
         ({"nobody": "has it"}, False),
         ({"kubernetes.io/arch": "amd64"}, True),
         ({"kubernetes.io/arch": "arm64"}, False),
@@ -137,21 +128,13 @@ def test_node_selectors(selector: dict[str, str], lands: bool | None) -> None:
     [
         ([[asks(POOL_LABEL, "In", "a", "gpu")]], True),
         ([[asks(POOL_LABEL, "NotIn", "gpu", "a")]], False),
-        ([[asks("nobody", "DoesNotExist")]], True),
-        ([[asks("number", "Gt", "6")]], True),
-        # All of a term, one of the terms.
-        ([[asks("own", "Exists"), asks("nobody", "Exists")]], False),
-        ([[asks("nobody", "Exists")], [asks("own", "Exists")]], True),
-        ([[]], False),
         ([[asks("feature.node.kubernetes.io/pci-10de.present", "In", "true")]], None),
         ([[asks("nvidia.com/gpu.count", "Gt", "1")], [asks("own", "Exists")]], True),
-        ([[asks("amd.com/gpu.family", "DoesNotExist")]], None),
-        # How Azure writes a size that is not in the tables, nobody knows here.
         ([[asks(INSTANCE_TYPE, "NotIn", "Standard_NC8as_T4_v3")]], False),
     ],
 )
 def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None) -> None:
-    labelled = pool(nodeLabels={"own": "yes", "number": "7"}, **SPECIALIZED)
+    labelled = pool(nodeLabels={"own": "yes"}, **SPECIALIZED)
     found = owner(labelled, daemon_set(TOLERATION, affinity=required(*terms)))
     assert found == EXPECTED[lands]
 
@@ -189,16 +172,13 @@ def test_two_plugins_of_the_stack() -> None:
     ]
 
 
-def test_the_plugins_chart_has_default_tolerations() -> None:
+def test_the_plugins_chart_has_default_tolerations_and_a_default_affinity() -> None:
     conventional = pool(nodeTaints=["nvidia.com/gpu=present:NoSchedule"], **SPECIALIZED)
     # Its affinity asks for labels that are discovered on nodes.
     found = possibly(IMAGE_TOO).replace("the DaemonSet plugin", "the Helm release release")
     chart = "nvidia-device-plugin"
     assert owner(conventional, release(chart)) == [found]
-    # Of this taint it knows nothing, unless it is told.
     assert owner(pool(**SPECIALIZED), release(chart)) == []
-    assert owner(pool(**SPECIALIZED), release(chart, tolerations=[TOLERATION])) == [found]
-    assert owner(conventional, release(chart, nodeSelector={"own": "yes"})) == []
     # A program that sets NVIDIA's label on its pool has said where it runs.
     labelled: dict[str, Any] = {"nodeLabels": {"nvidia.com/gpu.present": "true"}}
     (certain,) = owner(pool(**SPECIALIZED, **labelled), release(chart, tolerations=[TOLERATION]))
@@ -223,10 +203,8 @@ def test_two_releases_of_the_operator_are_two() -> None:
     first, second = (
         release("gpu-operator", name=name, **OPERATOR_LANDS, **DRIVER_BY_AKS) for name in "ab"
     )
-    assert owner(pool(), first, second) == [
-        "This pool gets the device plugin from the GPU Operator a and from the GPU Operator b. "
-        f"{TWICE}"
-    ]
+    (found,) = owner(pool(), first, second)
+    assert "from the GPU Operator a and from the GPU Operator b." in found
 
 
 @pytest.mark.parametrize("driver", gpu_operator.PROFILES)
@@ -246,21 +224,17 @@ def test_the_operators_parts_can_be_turned_off() -> None:
     assert owner(pool(), daemon_set(TOLERATION), no_policy) == []
 
 
-DEPLOY = "nvidia.com/gpu.deploy"
-
-
 @pytest.mark.parametrize(
-    ("label", "told"),
+    ("switch", "told"),
     [
-        ({}, [" gets the device plugin", " gets its driver"]),
-        ({f"{DEPLOY}.operands": "true"}, [" gets the device plugin", " gets its driver"]),
-        ({f"{DEPLOY}.operands": "false"}, []),
-        ({f"{DEPLOY}.driver": "false"}, [" gets the device plugin"]),
-        ({f"{DEPLOY}.device-plugin": "false"}, [" gets its driver"]),
+        ("operands", []),
+        ("driver", [" gets the device plugin"]),
+        ("device-plugin", [" gets its driver"]),
     ],
 )
-def test_labels_keep_the_operators_parts_away(label: dict[str, str], told: list[str]) -> None:
+def test_labels_keep_the_operators_parts_away(switch: str, told: list[str]) -> None:
     """Stacks with both have pools for each: the operator leaves out what the labels say."""
+    label = {f"nvidia.com/gpu.deploy.{switch}": "false"}
     operator = release("gpu-operator", **OPERATOR_LANDS)
     found = owner(pool(nodeLabels=label), daemon_set(TOLERATION), operator)
     assert [words in text for words, text in zip(told, found, strict=True)] == [True] * len(told)
@@ -282,29 +256,20 @@ def test_a_pool_without_a_driver() -> None:
 def test_an_operator_of_which_only_the_settings_are_here_may_bring_one() -> None:
     """Somebody else installs it: what it brings is not certain."""
     policy = Resource(type="kubernetes:nvidia.com/v1:ClusterPolicy", name="p", properties={})
-    assert owner(pool(**NO_DRIVER), policy) == [
-        "What p (kubernetes:nvidia.com/v1:ClusterPolicy) installs is not seen, so whether it "
-        "brings a driver or a device plugin is not certain."
-    ]
+    (found,) = owner(pool(**NO_DRIVER), policy)
+    assert found.startswith("What p (kubernetes:nvidia.com/v1:ClusterPolicy) installs is not seen")
     kyverno = Resource(type="kubernetes:kyverno.io/v1:ClusterPolicy", properties={})
     assert owner(pool(), kyverno) == []
 
 
-SIZES = [size for size in gpu_sizes().values() if size.is_nvidia]
-
-
 def test_the_driver_comes_from_aks_where_the_table_says_so() -> None:
     """On NCC40ads_H100_v5 AKS installs no driver; the operator that brings one was refused."""
-    one_of_each = {size.aks_driver: size for size in SIZES}
-    assert {True, False} <= set(one_of_each)
-
-    def told(size: GpuSize) -> list[str]:
-        return owner(pool(vmSize=size.name), release("gpu-operator", **OPERATOR_LANDS))
-
+    sizes = {size.aks_driver: size.name for size in gpu_sizes().values() if size.is_nvidia}
     expected = {True: [TWO_DRIVERS], None: [possibly(TWO_DRIVERS)], False: []}
-    for aks_driver, size in one_of_each.items():
-        assert told(size) == expected[aks_driver]
-        (alone,) = owner(pool(vmSize=size.name)) or [""]
+    for aks_driver, vm_size in sizes.items():
+        both = owner(pool(vmSize=vm_size), release("gpu-operator", **OPERATOR_LANDS))
+        assert both == expected[aks_driver]
+        (alone,) = owner(pool(vmSize=vm_size)) or [""]
         assert ("on which AKS installs no driver" in alone) == (aks_driver is False)
 
 
@@ -315,9 +280,7 @@ def test_an_inline_pool_uses_the_headers_of_its_cluster() -> None:
     properties = {"agentPoolProfiles": [{"name": "a", "vmSize": CPU}, VALID], **SPECIALIZED}
     cluster = Resource(type="aks-preview:containerservice:ManagedCluster", properties=properties)
     (found,) = owner(cluster, daemon_set(TOLERATION))
-    assert found.startswith(
-        "The inline pool agentPoolProfiles[1] gets the device plugin from the s"
-    )
+    assert found.startswith("The inline pool agentPoolProfiles[1] gets the device plugin from")
 
 
 POOL_IN_A = replace(pool(**SPECIALIZED), made_of={"resourceName": ["a"]})
@@ -360,13 +323,6 @@ def test_a_daemon_set_runs_only_in_its_cluster(stack: list[Resource], lands: boo
     assert owner(*stack, POOL_IN_A, PLUGIN) == EXPECTED[lands]
 
 
-def test_a_pool_is_in_the_cluster_that_its_resource_name_depends_on() -> None:
-    """Also where something else of it, as a tag, comes of another cluster."""
-    tagged = replace(POOL_IN_A, made_of={"tags": ["b"], "resourceName": ["a"]})
-    assert owner(*clusters("known", "b"), tagged, PLUGIN) == []
-    assert owner(*clusters("known", "a"), tagged, PLUGIN) == [IMAGE_TOO]
-
-
 @pytest.mark.parametrize("named", ["other", "A", "", "/subscriptions/s/managedClusters/other"])
 def test_a_pool_of_another_cluster_is_recognized_by_the_clusters_name(named: str) -> None:
     """With one cluster in the stack, its plugin was held to be for pools of all clusters."""
@@ -379,44 +335,39 @@ def test_a_pool_of_another_cluster_is_recognized_by_the_clusters_name(named: str
 def test_without_a_cluster_in_the_stack_a_conflict_is_only_possible() -> None:
     loose = pool(**SPECIALIZED), daemon_set(TOLERATION)
     assert findings(one_gpu_stack_owner, *loose) == []
-    assert findings(gpu_stack_owner_unclear, *loose) == [possibly(IMAGE_TOO)]
+    assert unclear(one_gpu_stack_owner, *loose) == [possibly(IMAGE_TOO)]
 
 
 def test_software_in_the_stacks_cluster_is_not_for_pools_of_other_clusters() -> None:
     """Before the first update, the plugin of the only new cluster was told to be for all pools."""
     cluster, provider, plugin = together(daemon_set())
     own = cluster, replace(provider, made_of={}), plugin
-    for rule in (device_plugin_tolerates_pools, device_plugin_toleration_unclear):
-        assert findings(rule, *own, pool(resourceName="shared")) == []
+    stack, rule = (*own, pool(resourceName="shared")), device_plugin_tolerates_pools
+    assert (findings(rule, *stack), unclear(rule, *stack)) == ([], [])
 
 
 # What is not certain.
 
 
 @pytest.mark.parametrize(
-    ("vm_size", "expected"),
+    ("vm_size", "found"),
     [
-        ("Standard_ND128isr_NDR_GB200_v6", []),
-        ("Standard_ND96isr_H100_v5", []),
+        ("Standard_ND128isr_NDR_GB200_v6", 0),
+        ("Standard_ND96isr_H100_v5", 0),
         # A size that nobody knows can have either.
-        ("Standard_NC9_v9", [" can get the device plugin"]),
+        ("Standard_NC9_v9", 1),
     ],
 )
-def test_a_plugin_for_each_architecture(vm_size: str, expected: list[str]) -> None:
+def test_a_plugin_for_each_architecture(vm_size: str, found: int) -> None:
     arm = daemon_set(TOLERATION, nodeSelector={"kubernetes.io/arch": "arm64"})
     others = daemon_set(TOLERATION, name="b", nodeSelector={"kubernetes.io/arch": "amd64"})
-    found = owner(pool(vmSize=vm_size), arm, others)
-    assert [words in text for words, text in zip(expected, found, strict=True)] == [True] * len(
-        expected
-    )
+    assert len(owner(pool(vmSize=vm_size), arm, others)) == found
 
 
 def test_what_cannot_be_known_is_possible() -> None:
     # An unknown size can have GPUs of another vendor.
     new = pool(vmSize="Standard_NC9_v9", **SPECIALIZED)
     assert owner(new, daemon_set(TOLERATION)) == [possibly(IMAGE_TOO)]
-    custom = replace(daemon_set(TOLERATION), type="kubernetes:apps.kruise.io/v1:DaemonSet")
-    assert owner(pool(**SPECIALIZED), custom) == [possibly(IMAGE_TOO)]
     values = {"chart": "gpu-operator", "values": OPERATOR_LANDS, "valueYamlFiles": [{}]}
     operator = Resource(type="kubernetes:helm.sh/v3:Release", properties=values)
     assert owner(pool(), operator) == [possibly(TWO_DRIVERS)]
@@ -427,9 +378,9 @@ def test_an_odd_value_of_a_gpu_pool_is_refused() -> None:
     odd = pool(nodeTaints="sku=gpu:NoSchedule", **SPECIALIZED)
     stack = together(odd, daemon_set(TOLERATION))
     assert findings(one_gpu_stack_owner, *stack) == [
-        "This pool cannot be judged: nodeTaints is a string, not a list. Correct it."
+        "This pool cannot be judged: nodeTaints is not a list. Correct it."
     ]
-    assert findings(gpu_stack_owner_unclear, *stack) == []
+    assert unclear(one_gpu_stack_owner, *stack) == []
 
 
 # What is not known yet.
@@ -478,7 +429,6 @@ def test_unknown_software_can_be_the_owner(unknown: Resource) -> None:
 
 DRA_LANDS: dict[str, Any] = {"kubeletPlugin": {"tolerations": [TOLERATE_ALL], "affinity": {}}}
 DRA: dict[str, Any] = {"gpuResourcesEnabledOverride": True, **DRA_LANDS}
-PLUGIN_LANDS: dict[str, Any] = {"tolerations": [TOLERATE_ALL], "affinity": {}}
 ONLY_DRA: dict[str, Any] = {"gpuCluster": {"deployCR": True}, "clusterPolicy": {"deployCR": False}}
 
 
@@ -491,25 +441,15 @@ ONLY_DRA: dict[str, Any] = {"gpuCluster": {"deployCR": True}, "clusterPolicy": {
     ],
     ids=["first name", "project", "operator"],
 )
-@pytest.mark.parametrize(
-    ("beside", "plugin"),
-    [
-        ([pool(**MANAGED)], "AKS, which manages its GPUs"),
-        ([pool(), daemon_set(TOLERATION)], "the DaemonSet plugin"),
-        (
-            [pool(), release("nvidia-device-plugin", "chart", **PLUGIN_LANDS)],
-            "the Helm release chart",
-        ),
-    ],
-    ids=["managed", "DaemonSet", "chart of the plugin"],
-)
-def test_a_dra_driver_beside_a_device_plugin(
-    driver: Resource, beside: list[Resource], plugin: str
-) -> None:
+def test_a_dra_driver_beside_a_device_plugin(driver: Resource) -> None:
     """Both give away the same GPU. A rule said so with certainty, and was taken away."""
     assert owner(pool(), driver) == []
-    (text,) = owner(*beside, driver)
-    assert text.startswith(f"This pool gets the device plugin from {plugin}, and a DRA driver from")
+    for beside, plugin in (
+        ([pool(**MANAGED)], "AKS, which manages its GPUs"),
+        ([pool(), daemon_set(TOLERATION)], "the DaemonSet plugin"),
+    ):
+        (text,) = owner(*beside, driver)
+        assert f" gets the device plugin from {plugin}, and a DRA driver from" in text
 
 
 @pytest.mark.parametrize(
