@@ -7,10 +7,9 @@ from aks_pools.gpus import are_nvidias, has_managed_gpus, has_specialized_image
 from aks_pools.pools import is_cluster
 from policies.certainty import Certainty, StackFinding
 from policies.reading import CannotReadError
-from policies.rule import judged
 from policies.scheduling import is_selected, tolerates
 from policies.software import DRIVER, PLUGIN, Software, software_in, unseen_in
-from policies.stack_rule import Member, Members, StackPool, pools_in
+from policies.stack_rule import Member, Members, StackPool, judge_pools, pools_in
 from policies.unknowns import Unknowns
 
 # With these labels of a pool, the GPU Operator leaves out its nodes, or one of its parts there.
@@ -37,18 +36,12 @@ class GpuStack:
         self, judge: Callable[[StackPool], Iterator[StackFinding]], unknowns: Unknowns
     ) -> Iterator[StackFinding]:
         """Yields the findings on the pools that can have NVIDIA GPUs."""
-
-        def judge_pool(found: StackPool) -> Iterator[StackFinding]:
-            label, urn = found.pool.label, found.member.urn
-            return judged(
-                found.pool, judge(found), lambda odd: (Certainty.CERTAIN, f"{label} {odd}", urn)
-            )
-
-        return unknowns.each(self.gpu_pools(unknowns), judge_pool)
+        return judge_pools(self.gpu_pools(unknowns), unknowns, judge, Certainty.CERTAIN)
 
     def gpu_pools(self, unknowns: Unknowns) -> list[StackPool]:
         """Returns those that can have NVIDIA GPUs; other GPUs have other drivers and plugins."""
-        return list(unknowns.each(self.pools, _of_nvidia))
+        each = unknowns.each(self.pools, lambda one: [(one, are_nvidias(one.pool))])
+        return [found for found, may_be in each if may_be is not False]
 
     def selecting(self, found: StackPool, part: str) -> Iterator[tuple[Certainty, Software]]:
         """Yields the software that is for the pool, and would bring it this part."""
@@ -81,10 +74,6 @@ class GpuStack:
             return in_cluster
         is_known = Certainty.of(software.is_certain or None)
         return min(in_cluster, is_known, is_selected(found.pool, software.pods))
-
-
-def _of_nvidia(found: StackPool) -> list[StackPool]:
-    return [] if are_nvidias(found.pool) is False else [found]
 
 
 def brings(software: Software, part: str, found: StackPool) -> bool:

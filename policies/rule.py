@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import wraps
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -178,8 +178,7 @@ class PoolRule(PolicyInfo):
                 ),
             )
 
-        info = {field.name: getattr(self, field.name) for field in fields(PolicyInfo)}
-        return ResourceRule(**info)(judge_pools)
+        return ResourceRule(**vars(self))(judge_pools)
 
 
 def strings(description: str, **more: Any) -> Mapping[str, Any]:

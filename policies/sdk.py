@@ -9,8 +9,6 @@ The SDK gives a rule neither its own level nor those of others, and has no place
 the whole configuration: the servicer notes them, and prints the line.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -25,30 +23,22 @@ from policies.configuration import CONFIGURATION
 # The name of the line about the configuration, where the engine shows a rule's.
 LINE = "pack-configuration"
 
-# The message of a resource, and the one of its provider.
-_MESSAGES_OF_A_RESOURCE = 2
-_FUNCTIONS = ("deserialize_properties", "unknown_checking_proxy")
+_CONVERSIONS = ("deserialize_properties", "unknown_checking_proxy")
+# The results of this request, each with its argument: another object can have its id later.
+_KEPT: dict[Any, tuple[Any, Any]] = {}
 
 
-class LastResults(threading.local):
-    """Caches the last results of a function of one argument, by the argument's identity."""
+def _once(convert: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the function, which converts each argument once in a request."""
 
-    # The number of results.
-    limit = _MESSAGES_OF_A_RESOURCE
+    def converted(argument: Any, *more: Any) -> Any:
+        key = convert, id(argument), more
+        kept = _KEPT.get(key)
+        if kept is None:
+            kept = _KEPT[key] = argument, convert(argument, *more)
+        return kept[1]
 
-    def __init__(self, convert: Callable[..., Any]) -> None:
-        self._convert = convert
-        # With the argument: another object can have its id only after it is freed.
-        self._results: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
-
-    def __call__(self, argument: Any, *more: Any, **named: Any) -> Any:
-        if more or named:
-            return self._convert(argument, *more, **named)
-        if id(argument) not in self._results:
-            self._results[id(argument)] = argument, self._convert(argument)
-            while len(self._results) > LastResults.limit:
-                self._results.popitem(last=False)
-        return self._results[id(argument)][1]
+    return converted
 
 
 class Servicer(sdk._PolicyAnalyzerServicer):
@@ -72,13 +62,13 @@ class Servicer(sdk._PolicyAnalyzerServicer):
         }
         return super().Configure(request, context)  # type: ignore[no-untyped-call]
 
+    def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802
+        _KEPT.clear()
+        return super().Analyze(request, context)  # type: ignore[no-untyped-call]
+
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
-        """Keeps the results of all resources, which each rule converts."""
-        LastResults.limit = len(request.resources) * _MESSAGES_OF_A_RESOURCE
-        try:
-            response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
-        finally:
-            LastResults.limit = _MESSAGES_OF_A_RESOURCE
+        _KEPT.clear()
+        response: Any = super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
         if line := CONFIGURATION.line():
             response.diagnostics.append(
                 proto.AnalyzeDiagnostic(
@@ -93,14 +83,12 @@ class Servicer(sdk._PolicyAnalyzerServicer):
 
 
 def extend() -> None:
-    """Makes the SDK use this servicer, and cache its conversions, for the whole process."""
+    """Makes the SDK use this servicer, and convert once, for the whole process."""
     setattr(sdk, "_PolicyAnalyzerServicer", Servicer)  # noqa: B010 (not exported)
-    for name in _FUNCTIONS:
+    for name in _CONVERSIONS:
         if hasattr(sdk, name):
-            setattr(sdk, name, LastResults(getattr(sdk, name)))
+            setattr(sdk, name, _once(getattr(sdk, name)))
     if hasattr(sdk, "json_format"):
-        names = {
-            **vars(sdk.json_format),
-            "MessageToDict": LastResults(sdk.json_format.MessageToDict),
-        }
+        to_dict = _once(sdk.json_format.MessageToDict)
+        names = {**vars(sdk.json_format), "MessageToDict": to_dict}
         setattr(sdk, "json_format", SimpleNamespace(**names))  # noqa: B010 (not exported)

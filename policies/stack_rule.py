@@ -6,7 +6,7 @@ azure-native's node pools have outputs without their names. So a rule on a stack
 resources, which only notes the inputs.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,13 +102,18 @@ def pools_in(members: Collection[Member], unknowns: Unknowns) -> Iterator[StackP
 
 
 def judge_pools(
-    members: Members, unknowns: Unknowns, judge: Callable[[StackPool], StackFindings]
-) -> StackFindings:
-    """Yields the findings on each agent pool of a stack."""
+    pools: Iterable[StackPool],
+    unknowns: Unknowns,
+    judge: Callable[[StackPool], Iterator[Any]],
+    *certainty: object,
+) -> Iterator[Any]:
+    """Yields the findings on each pool, each after its certainty, if the judge has one."""
     return unknowns.each(
-        pools_in(members, unknowns),
+        pools,
         lambda found: judged(
-            found.pool, judge(found), lambda odd: (f"{found.pool.label} {odd}", found.member.urn)
+            found.pool,
+            judge(found),
+            lambda odd: (*certainty, f"{found.pool.label} {odd}", found.member.urn),
         ),
     )
 

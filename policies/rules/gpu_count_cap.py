@@ -9,7 +9,7 @@ from fractions import Fraction
 from aks_catalogue.sizes import find
 from aks_pools.pools import Pool
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools, pools_in
 from policies.unknowns import Unknowns
 
 
@@ -41,7 +41,7 @@ def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> S
                 found.member.urn,
             )
 
-    yield from judge_pools(members, unknowns, count)
+    yield from judge_pools(pools_in(members, unknowns), unknowns, count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
         largest_first = sorted(counts, key=lambda each: (-each[1], each[0]))

@@ -11,7 +11,7 @@ from aks_catalogue.nodes import INFINIBAND_FEATURE, INFINIBAND_NAMESPACE
 from aks_catalogue.sizes import has_rdma
 from policies.features import registered
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools, pools_in
 from policies.unknowns import Unknowns
 
 
@@ -33,4 +33,4 @@ def gpu_pool_one_fabric(members: Members, _: Settings, unknowns: Unknowns) -> St
                 )
 
     if not any(registered(one.type, one.properties, INFINIBAND_FEATURE) for one in members):
-        yield from judge_pools(members, unknowns, judge)
+        yield from judge_pools(pools_in(members, unknowns), unknowns, judge)

@@ -6,7 +6,7 @@ count as inline.
 """
 
 from policies.rule import Settings
-from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools
+from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools, pools_in
 from policies.unknowns import Unknowns
 
 
@@ -16,7 +16,7 @@ from policies.unknowns import Unknowns
     tags=("gpu", "aks"),
 )
 def gpu_pool_separate(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return judge_pools(members, unknowns, _judge_pool)
+    return judge_pools(pools_in(members, unknowns), unknowns, _judge_pool)
 
 
 def _judge_pool(found: StackPool) -> StackFindings:

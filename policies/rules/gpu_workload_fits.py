@@ -55,7 +55,11 @@ def gpu_workload_fits(members: Members, _: Settings, unknowns: Unknowns) -> Stac
                 is_here = any(one.clusters() for one in of_cluster(stack.pools, member))
                 misfits = [_misfit(one, pods) for one in of_cluster(pools, member)]
                 if is_here and all(misfits):
-                    yield _message(misfits), member.urn
+                    why = "; ".join(misfits) or "this stack has none, so add one, or except the pod"
+                    yield (
+                        f"A pod asks for GPUs and can go to no GPU pool of its cluster: {why}.",
+                        member.urn,
+                    )
 
     with unread.deferred():
         if not any(map(_makes_nodes, members)) and stack.is_whole and not unread.met:
@@ -79,15 +83,13 @@ def _is_queued(member: Member) -> bool:
 
 def _asks_for_gpus(pods: Spec) -> bool:
     for _, container in containers_of(pods):
-        for kind in ("limits", "requests"):
-            asked = mapping(at(container, f"resources.{kind}"))
-            if any(_is_gpu(name) and str(asked[name]) != "0" for name in asked):
+        # A limit alone is a request, too.
+        limits = mapping(at(container, "resources.limits"))
+        for name in limits:
+            is_gpu = name in (GPU, GPU + SHARED) or name.startswith(MIG_PREFIX)
+            if is_gpu and str(limits[name]) != "0":
                 return True
     return False
-
-
-def _is_gpu(resource: str) -> bool:
-    return resource in (GPU, GPU + SHARED) or resource.startswith(MIG_PREFIX)
 
 
 def _misfit(found: StackPool, pods: Spec) -> str:
@@ -98,8 +100,3 @@ def _misfit(found: StackPool, pods: Spec) -> str:
         return f"it does not tolerate {', '.join(taints)} of {found.member.name}"
     is_meant = is_selected(found.pool, pods)
     return "" if is_meant else f"it selects labels that {found.member.name} does not have"
-
-
-def _message(misfits: list[str]) -> str:
-    why = "; ".join(misfits) or "this stack has none, so add one, or except the pod"
-    return f"A pod asks for GPUs and can go to no GPU pool of its cluster: {why}."

@@ -8,7 +8,7 @@ from pulumi_policy import PolicyResource, StackValidationArgs, StackValidationPo
 from pulumi_policy import policy as sdk
 
 from policies.rules import RULES
-from policies.sdk import LastResults, extend
+from policies.sdk import extend
 from tests.policies.policy_harness import (
     Resource,
     analyzed,
@@ -75,12 +75,6 @@ def test_inputs_without_properties_are_inputs(conversions: list[int]) -> None:
         patch.setattr(rule, "_judge", judge)
         rule.validate(StackValidationArgs([resource], {}), lambda *_: None)
     assert seen == [{}]
-
-
-def test_conversions_with_other_arguments_are_not_cached() -> None:
-    kept = LastResults(lambda value, suffix="": f"{value}{suffix}")
-
-    assert [kept("a"), kept("a", "b"), kept("a", suffix="c"), kept("a")] == ["a", "ab", "ac", "a"]
 
 
 def test_a_remediation_gets_secret_marks(conversions: list[int]) -> None:
