@@ -4,38 +4,33 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from glob import escape
-from types import MappingProxyType
 from typing import Any
 
 from aks_catalogue.today import today
 
 SETTING = "exceptions"
 _TEXT = {"type": "string", "pattern": r"\S"}
-_PROPERTIES: Mapping[str, Any] = MappingProxyType(
-    {
-        "resource": {**_TEXT, "description": "A resource name or URN; * matches any characters."},
-        "reason": {**_TEXT, "description": "The reason for the exception."},
-        "until": {
-            "type": "string",
-            "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-            # Python's `$` also matches before a line break.
-            "maxLength": 10,
-            "description": "The last day of the exception, such as 2026-12-31.",
-        },
-    }
-)
-SCHEMA: Mapping[str, Any] = MappingProxyType(
-    {
-        "type": "array",
-        "description": "Resources that the rule ignores until a date.",
-        "items": {
-            "type": "object",
-            "required": [*_PROPERTIES],
-            "additionalProperties": False,
-            "properties": dict(_PROPERTIES),
-        },
-    }
-)
+_PROPERTIES: Mapping[str, Any] = {
+    "resource": {**_TEXT, "description": "A resource name or URN; * matches any characters."},
+    "reason": {**_TEXT, "description": "The reason for the exception."},
+    "until": {
+        "type": "string",
+        "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
+        # Python's `$` also matches before a line break.
+        "maxLength": 10,
+        "description": "The last day of the exception, such as 2026-12-31.",
+    },
+}
+SCHEMA: Mapping[str, Any] = {
+    "type": "array",
+    "description": "Resources that the rule ignores until a date.",
+    "items": {
+        "type": "object",
+        "required": [*_PROPERTIES],
+        "additionalProperties": False,
+        "properties": dict(_PROPERTIES),
+    },
+}
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,24 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from aks_catalogue.shapes import at, mapping, mappings, sequence
 from policies.unknowns import Unknowns
 
 # The path of the pod spec, by the resource's kind.
-_SPEC: Mapping[str, str] = MappingProxyType(
-    {
-        "Pod": "spec",
-        "PodTemplate": "template.spec",
-        "CronJob": "spec.jobTemplate.spec.template.spec",
-        **dict.fromkeys(
-            (
-                "DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController",
-                "StatefulSet",
-            ),
-            "spec.template.spec",
+_SPEC: Mapping[str, str] = {
+    "Pod": "spec",
+    "PodTemplate": "template.spec",
+    "CronJob": "spec.jobTemplate.spec.template.spec",
+    **dict.fromkeys(
+        (
+            "DaemonSet", "Deployment", "Job", "ReplicaSet", "ReplicationController",
+            "StatefulSet",
         ),
-    }
-)  # fmt: skip
+        "spec.template.spec",
+    ),
+}  # fmt: skip
 # API groups of Kubernetes itself, and the group of Pulumi's Helm resources.
 _NOT_CUSTOM = (".k8s.io", "helm.sh")
 # Such as kubernetes:apps/v1:DaemonSet, kubernetes:apps/v1:DaemonSetPatch for a server-side apply
@@ -51,11 +48,9 @@ def pods_of(
         yield from unknowns.each(places, lambda place: [mapping(at(wholes[place], path))])
 
 
-def containers_of(pods: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yields each container with its place, such as containers[0]."""
+def containers_of(pods: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for kind in ("initContainers", "containers"):
-        for index, container in enumerate(mappings(pods.get(kind))):
-            yield f"{kind}[{index}]", container
+        yield from mappings(pods.get(kind))
 
 
 def _templates(whole: Any) -> Iterator[Mapping[str, Any]]:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pulumi_policy import (
@@ -39,9 +38,6 @@ STACK = "pulumi:pulumi:Stack"
 
 # A setting, because JSON has no comments.
 _REASON = {"type": "string", "description": "The reason for this level or these settings."}
-_COMMON_SETTINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {"reason": _REASON, exceptions.SETTING: exceptions.SCHEMA}
-)
 # By URN, the inputs of each resource of this run, which all rules share.
 _INPUTS: dict[str, tuple[Any, Mapping[str, Any]]] = {}
 
@@ -107,7 +103,7 @@ class PolicyInfo:
     @property
     def schemas(self) -> dict[str, Mapping[str, Any]]:
         """The schemas of the rule's settings, and of those that every rule has."""
-        return {**self.settings, **_COMMON_SETTINGS}
+        return {**self.settings, "reason": _REASON, exceptions.SETTING: exceptions.SCHEMA}
 
     def judge_settings(self, args: ResourceValidationArgs, report: ReportViolation) -> None:
         """Reports, once a run, settings that the rule does not have. The engine ignores them."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 
 from aks_catalogue import scheduling
 from aks_catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL, SPOT_LABEL, SPOT_TAINT, TAINT
@@ -46,21 +45,19 @@ def _architecture(pool: Pool) -> Label:
 
 
 # The labels that AKS sets on the nodes of a pool; None: not set.
-_BY_AKS: Mapping[str, Callable[[Pool], Label]] = MappingProxyType(
-    {
-        POOL_LABEL: _name,
-        "agentpool": _name,
-        "kubernetes.io/os": _system,
-        "beta.kubernetes.io/os": _system,
-        "kubernetes.io/arch": _architecture,
-        "beta.kubernetes.io/arch": _architecture,
-        "node.kubernetes.io/instance-type": _instance_type,
-        "kubernetes.azure.com/mode": lambda pool: (pool.text("mode") or "User").lower(),
-        ACCELERATOR_LABEL[0]: _accelerator,
-        "kubernetes.azure.com/accelerator": _accelerator,
-        SPOT_LABEL[0]: lambda pool: SPOT_LABEL[1] if pool.is_spot() else None,
-    }
-)
+_BY_AKS: Mapping[str, Callable[[Pool], Label]] = {
+    POOL_LABEL: _name,
+    "agentpool": _name,
+    "kubernetes.io/os": _system,
+    "beta.kubernetes.io/os": _system,
+    "kubernetes.io/arch": _architecture,
+    "beta.kubernetes.io/arch": _architecture,
+    "node.kubernetes.io/instance-type": _instance_type,
+    "kubernetes.azure.com/mode": lambda pool: (pool.text("mode") or "User").lower(),
+    ACCELERATOR_LABEL[0]: _accelerator,
+    "kubernetes.azure.com/accelerator": _accelerator,
+    SPOT_LABEL[0]: lambda pool: SPOT_LABEL[1] if pool.is_spot() else None,
+}
 
 
 def is_selected(pool: Pool, pods: Spec) -> Certainty:

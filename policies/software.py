@@ -7,7 +7,6 @@ DRA driver. What they leave out of their values is the charts' default.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from aks_catalogue import gpu_operator
@@ -23,9 +22,9 @@ from aks_catalogue.device_plugin import (
     version_of,
 )
 from aks_catalogue.scheduling import Spec
-from aks_catalogue.shapes import at, mapping, mappings
+from aks_catalogue.shapes import at, mapping
 from policies.certainty import Certainty
-from policies.pods import kind_of, pods_of
+from policies.pods import containers_of, kind_of, pods_of
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
@@ -42,8 +41,8 @@ _TERMS = [
     for key, value in _DISCOVERED
 ]
 _REQUIRED = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": _TERMS}}
-_AFFINITY: Mapping[str, Any] = MappingProxyType({"nodeAffinity": _REQUIRED})
-_CRITICAL = MappingProxyType({"key": "CriticalAddonsOnly", "operator": "Exists"})
+_AFFINITY = {"nodeAffinity": _REQUIRED}
+_CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,29 +69,27 @@ _DRA_CHART = _Chart(
     # Current versions of the chart allocate no GPUs without it.
     sure_with="gpuResourcesEnabledOverride",
 )
-_CHARTS: Mapping[str, _Chart] = MappingProxyType(
-    {
-        "nvidia-device-plugin": _Chart(
-            label="the {kind} {name}",
-            tolerations=(_CRITICAL, GPU_TOLERATION),
-            affinity=_AFFINITY,
-            brings={PLUGIN: ("devicePlugin.enabled",)},
-        ),
-        gpu_operator.CHART: _Chart(
-            label="the GPU Operator",
-            pods="daemonsets",
-            tolerations=(GPU_TOLERATION,),
-            brings={
-                PLUGIN: ("devicePlugin.enabled", "clusterPolicy.deployCR"),
-                DRIVER: ("driver.enabled", "clusterPolicy.deployCR"),
-            },
-            brings_if={DRA: "gpuCluster.deployCR"},
-        ),
-        # Its first name, and its name as a project of Kubernetes.
-        "nvidia-dra-driver-gpu": _DRA_CHART,
-        "dra-driver-nvidia-gpu": _DRA_CHART,
-    }
-)
+_CHARTS: Mapping[str, _Chart] = {
+    "nvidia-device-plugin": _Chart(
+        label="the {kind} {name}",
+        tolerations=(_CRITICAL, GPU_TOLERATION),
+        affinity=_AFFINITY,
+        brings={PLUGIN: ("devicePlugin.enabled",)},
+    ),
+    gpu_operator.CHART: _Chart(
+        label="the GPU Operator",
+        pods="daemonsets",
+        tolerations=(GPU_TOLERATION,),
+        brings={
+            PLUGIN: ("devicePlugin.enabled", "clusterPolicy.deployCR"),
+            DRIVER: ("driver.enabled", "clusterPolicy.deployCR"),
+        },
+        brings_if={DRA: "gpuCluster.deployCR"},
+    ),
+    # Its first name, and its name as a project of Kubernetes.
+    "nvidia-dra-driver-gpu": _DRA_CHART,
+    "dra-driver-nvidia-gpu": _DRA_CHART,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +152,7 @@ _CLUSTER_POLICY = re.compile(r"kubernetes:nvidia\.com/v1:ClusterPolicy")
 
 def _daemon_sets(member: Member, unknowns: Unknowns) -> Iterator[Software]:
     for pods in pods_of(member.type, member.properties, unknowns):
-        containers = [*mappings(pods.get("initContainers")), *mappings(pods.get("containers"))]
-        if (container := next(filter(is_plugin, containers), None)) is not None:
+        if (container := next(filter(is_plugin, containers_of(pods)), None)) is not None:
             yield Software(
                 label=f"the DaemonSet {member.name}",
                 member=member,

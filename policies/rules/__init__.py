@@ -6,12 +6,7 @@ from pkgutil import iter_modules
 
 from pulumi_policy import EnforcementLevel, Policy
 
-_ORDER = (
-    EnforcementLevel.MANDATORY,
-    EnforcementLevel.REMEDIATE,
-    EnforcementLevel.ADVISORY,
-    EnforcementLevel.DISABLED,
-)
+from policies.configuration import LEVELS
 
 
 def _policies() -> Iterator[Policy]:
@@ -21,7 +16,7 @@ def _policies() -> Iterator[Policy]:
 
 
 def _rank(rule: Policy) -> int:
-    return _ORDER.index(rule.enforcement_level or EnforcementLevel.MANDATORY)
+    return -LEVELS.index((rule.enforcement_level or EnforcementLevel.MANDATORY).value)
 
 
 # The highest level first, then by name.

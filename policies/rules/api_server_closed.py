@@ -23,13 +23,10 @@ def api_server_closed(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
         return
     with unknowns.deferred():
         access = mapping(args.props.get("apiServerAccessProfile"))
-        is_private = is_true(access.get("enablePrivateCluster")) or is_true(
-            args.props.get("privateClusterEnabled")
-        )
-        ranges = [
-            *sequence(access.get("authorizedIPRanges")),
-            *sequence(access.get("authorizedIpRanges")),
-            *sequence(args.props.get("apiServerAuthorizedIpRanges")),
-        ]
-        if not is_private and (not ranges or "0.0.0.0/0" in ranges):
+        private = access.get("enablePrivateCluster") or args.props.get("privateClusterEnabled")
+        # The classic provider has two names.
+        names = ("authorizedIPRanges", "authorizedIpRanges")
+        listed = [*map(access.get, names), args.props.get("apiServerAuthorizedIpRanges")]
+        ranges = [one for each in listed for one in sequence(each)]
+        if not is_true(private) and (not ranges or "0.0.0.0/0" in ranges):
             yield "The API server of this cluster is open to all addresses."

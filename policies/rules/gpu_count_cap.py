@@ -1,13 +1,12 @@
 """A stack has no more GPUs than allowed, with all pools at their maximum.
 
-Autoscaled pools count with `maxCount`, the others with `count`. Sizes with an unknown number of
-GPUs are reported and not counted. The rule does nothing until `gpus` is set.
+Autoscaled pools count with `maxCount`, the others with `count`. Sizes that `gpu-size-unknown`
+reports are not counted. The rule does nothing until `gpus` is set.
 """
 
 from fractions import Fraction
 
 from aks_catalogue.sizes import find
-from aks_pools.pools import Pool
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackPool, StackRule, judge_pools, pools_in
 from policies.unknowns import Unknowns
@@ -31,33 +30,17 @@ def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> S
     counts: list[tuple[str, Fraction]] = []
 
     def count(found: StackPool) -> StackFindings:
-        gpus, not_counted = _count(found.pool)
-        if gpus:
-            counts.append((found.member.name, gpus))
-        for vm_size in not_counted:
-            yield (
-                f"{found.pool.label} has the GPU size {vm_size}, which is not in the pack's table: "
-                "its GPUs are not counted.",
-                found.member.urn,
-            )
+        # Reads the number of machines only for pools with GPUs.
+        for machines in found.pool.gpu_machines():
+            size = find(machines.vm_size)
+            if size and size.gpus:
+                most = machines.most
+                counts.append((found.member.name, size.gpus * (1 if most is None else most)))
+        yield from ()
 
     yield from judge_pools(pools_in(members, unknowns), unknowns, count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
         largest_first = sorted(counts, key=lambda each: (-each[1], each[0]))
-        pools = ", ".join(f"{name} ({found})" for name, found in largest_first)
+        pools = ", ".join(f"{name} ({found})" for name, found in largest_first if found)
         yield f"The stack can have {total} GPUs, but only {cap} are allowed: {pools}.", ""
-
-
-def _count(pool: Pool) -> tuple[Fraction, list[str]]:
-    """Returns the maximum number of GPUs of a pool, and the sizes with an unknown number."""
-    total, not_counted = Fraction(0), []
-    # Reads the number of machines only for pools with GPUs.
-    for machines in pool.gpu_machines():
-        size = find(machines.vm_size)
-        if size and size.gpus:
-            most = machines.most
-            total += size.gpus * (1 if most is None else most)
-        else:
-            not_counted.append(machines.vm_size)
-    return total, not_counted

@@ -35,8 +35,6 @@ _INSTEAD = (
     tags=("gpu", "aks", "retired", "image"),
 )
 def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
-    if not has_passed(SPECIALIZED_IMAGE_RETIRED_ON):
-        return
     with unknowns.deferred():
         if name := registered(args.resource_type, args.props, SPECIALIZED_IMAGE_FEATURE):
             yield f"This resource registers the feature {name}. {_INSTEAD}"

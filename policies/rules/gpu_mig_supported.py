@@ -1,7 +1,6 @@
 """Only GPUs that support MIG have a MIG profile.
 
-The rule also finds profiles that do not exist, and sizes of which the table does not know whether
-they have MIG.
+The rule also finds profiles that do not exist.
 """
 
 from aks_catalogue.mig import PROFILES
@@ -23,13 +22,7 @@ def gpu_mig_supported(pool: Pool, _: Settings) -> Findings:
         yield f"has the invalid {name} {profile}. Use one of {', '.join(PROFILES)}."
     for vm_size in pool.sizes():
         size = find(vm_size)
-        divisible = size.mig if size else None
-        if divisible is None:
-            yield (
-                f"has {name} {profile}, but whether {vm_size} supports MIG is unknown: the size is "
-                "not in the pack's table."
-            )
-        elif not divisible:
+        if size and size.mig is False:
             yield (
                 f"has {name} {profile}, but the GPUs of {vm_size} do not support MIG. Use a size "
                 "with A100, H100 or H200 GPUs, such as Standard_NC24ads_A100_v4."

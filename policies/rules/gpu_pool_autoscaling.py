@@ -1,7 +1,6 @@
 """GPU pools are autoscaled: idle GPUs cost as much as busy ones.
 
-The rule also finds autoscaled pools without `minCount` or `maxCount`. Pools with AKS-managed GPUs
-cannot be autoscaled and pass.
+Pools with AKS-managed GPUs cannot be autoscaled and pass.
 """
 
 from aks_pools.gpus import has_managed_gpus
@@ -23,10 +22,3 @@ def gpu_pool_autoscaling(pool: Pool, _: Settings) -> Findings:
             "has GPUs and is not autoscaled: its nodes cost money even when they are idle. "
             f"Set {pool.scaled_by}, minCount and maxCount."
         )
-        return
-    bounds = {
-        "minCount": [one.least for one in machines],
-        "maxCount": [one.most for one in machines],
-    }
-    if missing := [name for name, values in bounds.items() if None in values]:
-        yield f"has {pool.scaled_by} without {' and '.join(missing)}. Set both: AKS requires them."

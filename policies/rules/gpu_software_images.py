@@ -46,7 +46,7 @@ def gpu_software_images(
 
 def _of_pods(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[Named]:
     for pods in pods_of(args.resource_type, args.props, unknowns):
-        for _, container in containers_of(pods):
+        for container in containers_of(pods):
             with unknowns.deferred():
                 what = f"The image of the container {container.get('name')}"
                 # A patch can leave the image out.

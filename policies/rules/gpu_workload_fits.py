@@ -82,7 +82,7 @@ def _is_queued(member: Member) -> bool:
 
 
 def _asks_for_gpus(pods: Spec) -> bool:
-    for _, container in containers_of(pods):
+    for container in containers_of(pods):
         # A limit alone is a request, too.
         limits = mapping(at(container, "resources.limits"))
         for name in limits:

@@ -1,30 +1,23 @@
 """A kubeconfig with credentials is a secret, wherever it goes.
 
 Any property is marked whose text is a kubeconfig with a key, a token or a password, as YAML or
-JSON, also in base64, and so is the kubeconfig of a Kubernetes provider that is not known yet. A
-kubeconfig in a ConfigMap or in a container's environment is refused even if it is a secret. A
-template of one is not refused: credentials with `${`, `{{`, `<` or an ellipsis, or without a digit,
-such as `REDACTED` or `your-token`.
+JSON, also in base64, and so is the kubeconfig of a Kubernetes provider that is not known yet. The
+template of one is marked too: that harms nobody.
 
-Validation policies cannot see which values are secret; only remediations can. So at the levels
-`mandatory` and `advisory` the rule marks nothing, and judges only ConfigMaps and environments. At
-no level does it see stack outputs, results of functions, or the path of a file.
+Only remediations see which values are secret: at the levels `mandatory` and `advisory` the rule
+does nothing. At no level does it see stack outputs, results of functions, or the path of a file.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from aks_catalogue.shapes import mapping, mappings
-from policies.kubeconfig_text import can_have_credentials, has_credentials
-from policies.pods import containers_of, kind_of, pods_of
-from policies.rule import Findings, ResourceRule, Settings
-from policies.unknowns import Unknowns
+from policies.kubeconfig_text import has_credentials
+from policies.rule import Findings, ResourceRule
 
 _PROVIDER = "pulumi:providers:kubernetes"
-_OPEN = "whoever can read it can access the cluster. Use a Kubernetes Secret."
 
 
 async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
@@ -45,7 +38,7 @@ def _sealed(value: Any) -> Any:
     if isinstance(value, list):
         items = [_sealed(item) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-    return Secret(value) if can_have_credentials(value) else value
+    return Secret(value) if has_credentials(value) else value
 
 
 def _unproxied(properties: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -59,32 +52,9 @@ def _unproxied(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 @ResourceRule(
     level=EnforcementLevel.REMEDIATE,
     severity=Severity.CRITICAL,
-    remedy="Put the kubeconfig in a Kubernetes Secret, and mark it as secret in the program: "
-    "pulumi.Output.secret(...).",
+    remedy="Mark the kubeconfig as secret in the program: pulumi.Output.secret(...).",
     tags=("kubernetes", "security"),
     remediate=_remediate,
 )
-def kubeconfig_secret(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
-    for place in _places(args, unknowns):
-        yield f"{place} contains a kubeconfig with credentials: {_OPEN}"
-
-
-def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
-    """Yields the places outside of Secrets that contain credentials."""
-    if kind_of(args.resource_type) == "ConfigMap":
-        for part in ("data", "binaryData"):
-            yield from _in_data(mapping(args.props.get(part)), part, unknowns)
-    for pods in unknowns.each(pods_of(args.resource_type, args.props, unknowns), lambda one: [one]):
-        yield from unknowns.each(containers_of(pods), _in_container)
-
-
-def _in_data(data: Mapping[str, Any], part: str, unknowns: Unknowns) -> Iterator[str]:
-    keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
-    return (f"The ConfigMap's {part}, under {key}," for key in keys)
-
-
-def _in_container(found: tuple[str, Mapping[str, Any]]) -> Iterator[str]:
-    place, container = found
-    for variable in mappings(container.get("env")):
-        if has_credentials(variable.get("value")):
-            yield f"The environment variable {variable.get('name')} of {place}"
+def kubeconfig_secret(*_: object) -> Findings:
+    return iter(())

@@ -54,11 +54,7 @@ def kubernetes_minimum_version(
 
 
 def _compared(label: str, version: str, minimum: str) -> Findings:
-    # Without a version AKS uses its default, which is newer.
-    if not version:
-        return
+    # Without a version AKS uses its default, which is newer, and it refuses what is none.
     minor, least = minor_version(version), minor_version(minimum)
-    if minor is None:
-        yield f"{label} has the invalid version {version!r}. Use the form 1.35 or 1.35.2."
-    elif least and minor < least:
+    if minor and least and minor < least:
         yield f"{label} has Kubernetes {version}. Use {minimum} or newer."

@@ -41,7 +41,7 @@ def measure() -> float:
     for _ in range(RUNS):
         began = time.process_time()
         for analysis in analyses:
-            service.Analyze(analysis, None)  # type: ignore[no-untyped-call]
+            service.Analyze(analysis, None)
         service.AnalyzeStack(stack, None)
         runs.append((time.process_time() - began) / RESOURCES * 1000)
     return round(statistics.median(runs), 2)

@@ -16,10 +16,7 @@ A100 = "Standard_NC24ads_A100_v4"
             [("gpuInstanceProfile MIG5g", "MIG1g, MIG2g, MIG3g, MIG4g, MIG7g")],
         ),
         ({"gpuInstanceProfile": "MIG1g"}, [("MIG1g", "Standard_NC8as_T4_v3", A100)]),
-        (
-            {"gpuInstanceProfile": "MIG1g", "vmSize": "Standard_NC9_v9"},
-            [("MIG1g", "Standard_NC9_v9")],
-        ),
+        ({"gpuInstanceProfile": "MIG1g", "vmSize": "Standard_NC9_v9"}, []),
     ]
 )
 def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:

@@ -40,6 +40,12 @@ def queued() -> Resource:
     return replace(one, properties={"metadata": labels, **one.properties})
 
 
+def cluster_of_ray(workers: Resource) -> Resource:
+    """A custom resource can have pod templates anywhere."""
+    groups = {"workerGroupSpecs": [workers.properties["spec"]]}
+    return replace(workers, type="kubernetes:ray.io/v1:RayCluster", properties={"spec": groups})
+
+
 def told(*resources: Resource) -> list[str]:
     return findings(gpu_workload_fits, *together(*resources))
 
@@ -73,6 +79,7 @@ def test_what_fits_or_may_fit_passes(fitting: Resource) -> None:
         (job(tolerations=[]), TAINTED),
         (job(1, "nvidia.com/gpu.shared", tolerations=[]), TAINTED),
         (job(1, "nvidia.com/mig-1g.10gb", tolerations=[]), TAINTED),
+        (cluster_of_ray(job(tolerations=[])), TAINTED),
         (job(nodeSelector={"agentpool": "gpus"}), SELECTS),
         (job(nodeSelector={"kubernetes.io/arch": "arm64"}), SELECTS),
         (job(affinity=required([asks("agentpool", "In", "a", "b")])), SELECTS),
