@@ -82,14 +82,6 @@ def mention(messages: Sequence[str], expected: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def analyzed(rules: Iterable[Policy], resource: Resource) -> list[str]:
-    """The names of the rules of a pack that find something in a resource, or cannot run."""
-    server = Servicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
-    return [
-        diagnostic.policyName for diagnostic in server.Analyze(_request(resource), None).diagnostics
-    ]
-
-
 def pack_says(
     rules: Iterable[Policy],
     *resources: Resource,

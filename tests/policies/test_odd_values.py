@@ -82,13 +82,7 @@ def named(kind: str) -> str:
 RESOURCES = [
     *(form.resource(POOL, name=named(form.type)) for form in FORMS),
     pool("odd", vmSize=None, virtualMachinesProfile=MACHINES),
-    of(
-        "azure-native:containerservice:ManagedCluster",
-        kubernetesVersion="1.30",
-        tags={"owner": "a"},
-        resourceName="own",
-        agentPoolProfiles=[{**POOL, "mode": "System"}],
-    ),
+    of("azure-native:containerservice:ManagedCluster", kubernetesVersion="1.30"),
     of("azure-native:features:SubscriptionFeatureRegistration", featureName="a"),
     of("pulumi:providers:kubernetes", kubeconfig="kind: Config"),
     PLUGIN,
@@ -97,13 +91,11 @@ RESOURCES = [
         for kind in ("apps/v1:Deployment", "batch/v1:Job", "batch.volcano.sh/v1alpha1:Job")
     ),
     of("kubernetes:core/v1:Pod", spec=PODS["spec"]),
-    of("kubernetes:batch/v1:CronJob", spec={"jobTemplate": {"spec": {"template": PODS}}}),
     of("kubernetes:core/v1:ConfigMap", data={"a": "kind: Config"}, binaryData={"b": "a2luZA=="}),
     release("gpu-operator", **VALUES),
     release("nvidia-device-plugin", **VALUES),
     of("kubernetes:nvidia.com/v1:ClusterPolicy", spec=VALUES),
     of("kubernetes:apps/v1:DaemonSetList", items=[PLUGIN.properties]),
-    of("kubernetes:core/v1:PodTemplate", template=PODS),
 ]
 # Another pool, which every rule on pools finds the same of, whatever stands beside it.
 BESIDE = pool("beside", osType="Windows", vmSize="Standard_NC6")

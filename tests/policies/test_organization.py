@@ -37,16 +37,13 @@ def test_levels_and_settings_take_the_place_of_the_packs_own() -> None:
         ({"allowed-gpu-sizes": {"size": ["a"]}}, "allowed-gpu-sizes has no setting size"),
         ({"gpu-count-cap": "strict"}, "gpu-count-cap: strict is no level"),
         (["gpu-count-cap"], "it is not an object with rules as keys"),
+        ("{", "it is not valid JSON"),
     ],
 )
 def test_what_is_wrong_is_refused(wrong: object, words: str) -> None:
+    text = wrong if isinstance(wrong, str) else json.dumps(wrong)
     with pytest.raises(ValueError, match=words):
-        organization.inherit(copy.deepcopy(RULES), json.dumps(wrong))
-
-
-def test_what_is_no_json_is_refused() -> None:
-    with pytest.raises(ValueError, match="it is not valid JSON"):
-        organization.inherit((), "{")
+        organization.inherit(copy.deepcopy(RULES), text)
 
 
 @pytest.mark.engine

@@ -46,45 +46,6 @@ def pool(name, **changes):
 
 {more}
 """
-# A device plugin in a cluster of the stack, whose kubeconfig is still to come: before the update
-# nothing says that it comes of the cluster.
-CLUSTER = """
-import pulumi_kubernetes as kubernetes
-
-cluster = aks.ManagedCluster(
-    "cluster",
-    resource_group_name=group.name,
-    resource_name_="c",
-    location="eastus",
-    dns_prefix="c",
-    identity=aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED),
-    agent_pool_profiles=[
-        aks.ManagedClusterAgentPoolProfileArgs(
-            name="system", mode=aks.AgentPoolMode.SYSTEM, vm_size="Standard_D4ds_v5", count=1
-        )
-    ],
-)
-kubeconfig = aks.list_managed_cluster_user_credentials_output(
-    resource_group_name=group.name, resource_name=cluster.name
-).kubeconfigs[0].value
-"""
-PLUGIN = """
-
-provider = kubernetes.Provider("provider", kubeconfig=pulumi.Output.secret(kubeconfig))
-labels = {"name": "plugin"}
-container = {"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}
-pods = {"tolerations": [{"key": "a", "operator": "Exists"}], "containers": [container]}
-kubernetes.apps.v1.DaemonSet(
-    "plugin",
-    spec={
-        "selector": {"matchLabels": labels},
-        "template": {"metadata": {"labels": labels}, "spec": pods},
-    },
-    opts=pulumi.ResourceOptions(provider=provider),
-)
-"""
-
-
 # A finding of the pack in the output: [level] ... rule-name (type: name).
 FOUND = re.compile(r"\[(\w+)\].*?  ([a-z-]+)  \(.*: ([\w-]+)\)")
 
@@ -128,18 +89,6 @@ def test_mandatory_findings_keep_everything_back(bench: Bench) -> None:
 
 
 @pytest.mark.long
-def test_refused_resources_are_not_created_with_skip_preview(bench: Bench) -> None:
-    """Once this counted the pools of other tests on the same cloud, and failed after them."""
-    write(bench, 'pool("windows", os_type="Windows")')
-
-    output = bench.pulumi("up", "--yes", "--skip-preview", *PACK, fails=True)
-
-    assert found(output) == {("mandatory", "gpu-pool-linux-only", "windows")}
-    assert not bench.requests("PUT", "agentPools")
-    bench.pulumi("destroy", "--yes", "--skip-preview")
-
-
-@pytest.mark.long
 @pytest.mark.nightly
 def test_the_pack_of_a_clone_has_an_environment_of_its_own(bench: Bench, tmp_path: Path) -> None:
     """A clone at a tag had none, nor the list of what the engine is to install into it."""
@@ -156,82 +105,6 @@ def test_the_pack_of_a_clone_has_an_environment_of_its_own(bench: Bench, tmp_pat
     [packages] = (tmp_path / "clone" / ".venv").glob("lib/*/site-packages")
     assert (packages / "pulumi_policy").exists()
     assert not (packages / "pulumi_azure_native").exists()
-
-
-@pytest.mark.long
-def test_a_configuration_raises_and_lowers_levels_and_gives_settings(bench: Bench) -> None:
-    write(
-        bench,
-        'pool("gpu", enable_encryption_at_host=False, node_taints=[], max_count=9)',
-    )
-    levels: dict[str, Any] = {
-        "gpu-pool-tainted": {"enforcementLevel": "mandatory", "reason": "a test"},
-        "gpu-count-cap": {"gpus": 8},
-        "host-encryption": "advisory",
-    }
-
-    output = bench.pulumi("preview", *configured(bench, levels), fails=True)
-    assert found(output) >= {
-        ("mandatory", "gpu-pool-tainted", "gpu"),
-        ("advisory", "host-encryption", "gpu"),
-    }
-    assert "The stack can have 9 GPUs, but only 8 are allowed: gpu (9)." in output
-
-    output = bench.pulumi("preview", *configured(bench, {"all": "disabled"}))
-    assert {rule for _, rule, _ in found(output)} == {"pack-configuration"}
-    assert "The pack's configuration: all rules are disabled." in output
-    assert "gpu-pool-tainted" not in output
-
-    levels |= {"host-encryption": "mandatory", "gpu-pool-tainted": "disabled"}
-    output = bench.pulumi("preview", *configured(bench, levels), fails=True)
-    assert ("mandatory", "host-encryption", "gpu") in found(output)
-    assert "gpu-pool-tainted" not in {rule for _, rule, _ in found(output)}
-    assert "gpu-pool-tainted is disabled, not advisory" in output
-
-
-@pytest.mark.long
-def test_mistakes_in_a_configuration_are_reported(bench: Bench) -> None:
-    bench.write("")
-
-    wrong: dict[str, Any] = {"gpu-pool-minimum-size": {"floor": "Standard_D4"}}
-    assert "floor must be one of" in bench.pulumi("preview", *configured(bench, wrong), fails=True)
-
-    # The engine lets names pass that it does not know; each rule looks to its own.
-    wrong = {
-        "gpu-pool-tainted": {"minimum": 1},
-        "gpu-image-retired": {"image": 1},
-        "gpu-count-cap": {"gpu": 1},
-        "kubeconfig-secret": {"enforcementlevel": "advisory"},
-    }
-    wrong["gpu-pool-taintet"] = "mandatory"
-    output = bench.pulumi("preview", *configured(bench, wrong), fails=True)
-    assert {rule for _, rule, _ in found(output)} == {*wrong, "pack-configuration"} - {
-        "gpu-pool-taintet"
-    }
-    assert "has no setting gpu: use one of gpus, reason" in output
-    assert "no rule is called gpu-pool-taintet" in output
-
-
-@pytest.mark.long
-def test_owners_are_found_before_the_cluster_exists(bench: Bench) -> None:
-    write(
-        bench,
-        CLUSTER,
-        'managed = {"EnableManagedGPUExperience": "true"}',
-        'own = {"resource_name_": cluster.name}',
-        'pool("gpu", tags=managed, node_taints=["a=b:NoSchedule"], **own)',
-        'pool("other", node_taints=["c=d:NoSchedule"], **own)',
-        PLUGIN,
-    )
-
-    output = bench.pulumi("preview", *PACK, fails=True)
-
-    assert found(output) == {
-        ("mandatory", "one-gpu-stack-owner", "gpu"),
-        ("mandatory", "device-plugin-tolerates-pools", "other"),
-        ("mandatory", "device-plugin-on-gpu-nodes", "plugin"),
-    }
-    assert "from AKS, which manages its GPUs and from the DaemonSet plugin" in output
 
 
 @pytest.mark.long

@@ -30,7 +30,6 @@ def of(kind: str, name: str = "it", **properties: Any) -> Resource:
 @pytest.mark.parametrize(
     ("software", "is_told"),
     [
-        (release("gpu-operator", **OPERATOR), True),
         (release("./charts/gpu-operator-v25.3.0-rc.1.tgz", **OPERATOR), True),
         (release("https://a/b/gpu-operator-25.3.1+1.tgz?download=1", **OPERATOR), True),
         (release("oci://ghcr.io/nvidia/gpu-operator:v25.3.0", **OPERATOR), True),
@@ -46,14 +45,6 @@ def test_each_way_of_installing_it(software: Resource, is_told: bool) -> None:
     stack = together(pool(**SPECIALIZED), software)
     found = findings(one_gpu_stack_owner, *stack)
     assert any("gets the device plugin" in said for said in found) == is_told
-
-
-def test_files_of_values_can_say_more_than_is_seen() -> None:
-    """Tolerations in a file were held to be missing."""
-    plugin = release("nvidia-device-plugin", affinity={}, tolerations=[])
-    with_file = replace(plugin, properties={**plugin.properties, "valueYamlFiles": [{}]})
-    assert findings(device_plugin_tolerates_pools, *together(pool(), plugin))
-    assert not findings(device_plugin_tolerates_pools, *together(pool(), with_file))
 
 
 @pytest.mark.parametrize(

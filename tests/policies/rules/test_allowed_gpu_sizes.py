@@ -1,6 +1,6 @@
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from tests.policies.policy_harness import Resource, findings, mention
-from tests.policies.pool_variants import AGENT_POOL, CPU, VALID, pool_cases
+from tests.policies.pool_variants import CPU, pool_cases
 
 SIZES = ["Standard_NC24ads_A100_v4", "Standard_NC16as_T4_v3"]
 
@@ -15,7 +15,4 @@ SIZES = ["Standard_NC24ads_A100_v4", "Standard_NC16as_T4_v3"]
 )
 def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
     assert mention(findings(allowed_gpu_sizes, pool, config={"sizes": SIZES}), expected)
-
-
-def test_reports_nothing_without_settings() -> None:
-    assert findings(allowed_gpu_sizes, AGENT_POOL.resource(VALID)) == []
+    assert findings(allowed_gpu_sizes, pool) == []

@@ -22,24 +22,14 @@ from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CPU
 
 SYSTEM: dict[str, Any] = {"vmSize": CPU, "mode": "System", "nodeTaints": []}
+AMD: dict[str, Any] = {"vmSize": "Standard_ND96isr_MI300X_v5", "nodeTaints": []}
+WINDOWS: dict[str, Any] = {"vmSize": CPU, "osType": "Windows", "nodeTaints": []}
 BOUND = required([asks(POOL_LABEL, "In", "gpu")])
 WAITS = {"env": [{"name": "FAIL_ON_INIT_ERROR", "value": "false"}]}
 
 
 def shell(script: str) -> dict[str, Any]:
     return {"command": ["sh", "-c", script]}
-
-
-AMD: dict[str, Any] = {"vmSize": "Standard_ND96isr_MI300X_v5", "nodeTaints": []}
-WINDOWS: dict[str, Any] = {"vmSize": CPU, "osType": "Windows", "nodeTaints": []}
-
-
-def certain(*resources: Resource) -> list[str]:
-    return findings(device_plugin_on_gpu_nodes, *together(*resources))
-
-
-def possible(*resources: Resource) -> list[str]:
-    return unclear(device_plugin_on_gpu_nodes, *together(*resources))
 
 
 def fails_on(where: str, runs: str = "runs") -> str:
@@ -54,14 +44,12 @@ def fails_on(where: str, runs: str = "runs") -> str:
     [
         (SYSTEM, {}, "has no NVIDIA GPUs"),
         (AMD, {}, "has no NVIDIA GPUs"),
-        (WINDOWS, {}, "runs Windows"),
         # On Windows its image does not start, whatever its settings are.
         (WINDOWS, {"container": WAITS}, "runs Windows"),
         (WINDOWS, {"nodeSelector": {"kubernetes.io/os": "linux"}}, None),
         (SYSTEM, {"affinity": BOUND}, None),
         (SYSTEM, {"nodeSelector": {"accelerator": "nvidia"}}, None),
         (SYSTEM, {"container": WAITS}, None),
-        (SYSTEM, {"container": {"args": ["--fail-on-init-error=false"]}}, None),
         (SYSTEM, {"container": {"args": ["--fail-on-init-error"]}}, "has no NVIDIA GPUs"),
         # Of 2018: it waits for ever.
         (SYSTEM, {"image": "nvidia/k8s-device-plugin:1.11"}, None),
@@ -83,18 +71,18 @@ def test_a_plugin_on_a_pool_of_the_stack(
     [
         {"image": "nvcr.io/nvidia/k8s-device-plugin:latest"},
         {"container": {"envFrom": [{"configMapRef": {"name": "c"}}]}},
-        {"container": {"args": ["--config-file", "/etc/plugin.yaml"]}},
         {"affinity": required([asks("nvidia.com/gpu.present", "In", "true")])},
         # A shell can set what it likes, and arguments can refer to the environment.
         {"container": shell("FAIL_ON_INIT_ERROR=false exec nvidia-device-plugin")},
         # It waits for the driver, and the plugin with it.
         {"initContainers": [{"name": "wait", "image": "busybox", "command": ["sleep", "inf"]}]},
     ],
-)  # fmt: skip
+)
 def test_possible_problems_are_not_refused(pods: dict[str, Any]) -> None:
-    stack = pool(), pool("system", **SYSTEM), daemon_set(TOLERATION, **pods)
-    assert certain(*stack) == []
-    assert possible(*stack) == [fails_on("the pool system, which has no NVIDIA GPUs", "can run")]
+    stack = together(pool(), pool("system", **SYSTEM), daemon_set(TOLERATION, **pods))
+    assert findings(device_plugin_on_gpu_nodes, *stack) == []
+    where = "the pool system, which has no NVIDIA GPUs"
+    assert unclear(device_plugin_on_gpu_nodes, *stack) == [fails_on(where, "can run")]
 
 
 @pytest.mark.parametrize(
@@ -112,74 +100,66 @@ def test_possible_problems_are_not_refused(pods: dict[str, Any]) -> None:
 def test_nodes_that_are_not_in_the_stack(pods: dict[str, Any], lands: bool) -> None:
     """The pools of a cluster that exists already, and the nodes that AKS provisions by itself."""
     where = fails_on("nodes without GPUs, because nothing binds it to GPU pools", "can run")
-    stack = pool(), daemon_set(TOLERATION, **pods)
-    assert certain(*stack) == []
-    assert possible(*stack) == ([where] if lands else [])
+    stack = together(pool(), daemon_set(TOLERATION, **pods))
+    assert findings(device_plugin_on_gpu_nodes, *stack) == []
+    assert unclear(device_plugin_on_gpu_nodes, *stack) == ([where] if lands else [])
 
 
 # MIG.
 
 MIG: dict[str, Any] = {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"}
-
-
 LANDS: dict[str, Any] = {"daemonsets": {"tolerations": [TOLERATION]}}
 
 
-def strategy(*resources: Resource) -> list[str]:
-    return findings(device_plugin_mig_strategy, *together(*resources))
+def told(*resources: Resource) -> tuple[int, int]:
+    """How many findings are certain, and how many possible."""
+    stack, rule = together(*resources), device_plugin_mig_strategy
+    texts = findings(rule, *stack), unclear(rule, *stack)
+    certain, possible = ([one for one in each if "whole GPUs" in one] for each in texts)
+    assert all("has gpuInstanceProfile MIG1g" in text for text in (*certain, *possible))
+    return len(certain), len(possible)
 
 
-def strategy_unclear(*resources: Resource) -> list[str]:
-    return unclear(device_plugin_mig_strategy, *together(*resources))
+def set_by(**container: Any) -> Resource:
+    return daemon_set(TOLERATION, container=container)
 
 
 @pytest.mark.parametrize(
-    ("plugin", "refused"),
+    ("plugin", "expected"),
     [
-        (daemon_set(TOLERATION), True),
-        (daemon_set(TOLERATION, container={"args": ["--mig-strategy", "none"]}), True),
-        (daemon_set(TOLERATION, container={"args": ["--mig-strategy=mixed"]}), False),
-        (daemon_set(TOLERATION, container={"env": [{"name": "MIG_STRATEGY", "value": "single"}]}),
-         False),
-        (daemon_set(TOLERATION, container={"env": [{"name": "MIG_STRATEGY", "valueFrom": {}}]}),
-         False),
-        (daemon_set(TOLERATION, container={"args": ["--config-file=/c"]}), False),
-        (daemon_set(TOLERATION, container=shell("MIG_STRATEGY=mixed exec nvidia-device-plugin")),
-         False),
-        (daemon_set(TOLERATION, container={"args": ["--mig-strategy=$(S)"]}), False),
-        (daemon_set(TOLERATION, container={"command": ["/usr/bin/nvidia-device-plugin"]}), True),
+        (daemon_set(TOLERATION), (1, 0)),
+        (set_by(args=["--mig-strategy", "none"]), (1, 0)),
+        (set_by(args=["--mig-strategy=mixed"]), (0, 0)),
+        (set_by(env=[{"name": "MIG_STRATEGY", "value": "single"}]), (0, 0)),
+        (set_by(args=["--config-file=/c"]), (0, 0)),
+        (daemon_set(TOLERATION, container=shell("MIG_STRATEGY=mixed exec a")), (0, 0)),
         # It does not land there.
-        (daemon_set(), False),
-        (release("nvidia-device-plugin", tolerations=[TOLERATION]), True),
-        (release("nvidia-device-plugin", tolerations=[TOLERATION], migStrategy="single"), False),
+        (daemon_set(), (0, 0)),
+        # The chart's own affinity asks for labels that are not known before there are nodes.
+        (release("nvidia-device-plugin", tolerations=[TOLERATION]), (0, 1)),
+        (release("nvidia-device-plugin", tolerations=[TOLERATION], migStrategy="single"), (0, 0)),
+        (release("nvidia-device-plugin", tolerations=[TOLERATION], config={"name": "c"}), (0, 0)),
         # The operator's own default is a strategy.
-        (release("gpu-operator", **LANDS), False),
-        (release("gpu-operator", **LANDS, mig={"strategy": "none"}), True),
+        (release("gpu-operator", **LANDS), (0, 0)),
+        (release("gpu-operator", **LANDS, mig={"strategy": "none"}), (1, 0)),
     ],
-)  # fmt: skip
-def test_a_mig_pool_whose_plugin_has_no_strategy(plugin: Resource, refused: bool) -> None:
-    """An A100 cut into seven was one GPU: without a strategy the plugin offers it as a whole.
-
-    The chart's own affinity asks for labels that are not known before there are nodes.
-    """
-    stack = pool(**MIG), plugin
-    is_chart = plugin.properties.get("chart") == "nvidia-device-plugin"
-    certain, possible = strategy(*stack), strategy_unclear(*stack)
-    assert (len(certain), len(possible)) == ((0, refused) if is_chart else (refused, 0))
-    assert all("has gpuInstanceProfile MIG1g" in text for text in (*certain, *possible))
+)
+def test_a_mig_pool_whose_plugin_has_no_strategy(
+    plugin: Resource, expected: tuple[int, int]
+) -> None:
+    """An A100 cut into seven was one GPU: without a strategy the plugin offers it as a whole."""
+    assert told(pool(**MIG), plugin) == expected
 
 
-def test_a_plugin_that_is_not_known_may_have_a_strategy() -> None:
-    unknown = daemon_set(TOLERATION, image=UNKNOWN_STRING_VALUE, name="b")
-    stack = pool(**MIG), daemon_set(TOLERATION), unknown
-    assert all(text.startswith("can't run: ") for text in strategy(*stack))
-    assert any("has no MIG strategy" in text for text in strategy_unclear(*stack))
-
-
-def test_a_patch_may_give_the_plugin_a_strategy() -> None:
-    patch = Resource(type="kubernetes:apps/v1:DaemonSetPatch", name="strategy", properties={})
-    stack = pool(**MIG), daemon_set(TOLERATION), patch
-    assert (len(strategy(*stack)), len(strategy_unclear(*stack))) == (0, 1)
+@pytest.mark.parametrize(
+    "other",
+    [
+        daemon_set(TOLERATION, image=UNKNOWN_STRING_VALUE, name="b"),
+        Resource(type="kubernetes:apps/v1:DaemonSetPatch", name="strategy", properties={}),
+    ],
+)
+def test_what_is_not_known_and_a_patch_may_have_a_strategy(other: Resource) -> None:
+    assert told(pool(**MIG), daemon_set(TOLERATION), other) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -187,9 +167,5 @@ def test_a_patch_may_give_the_plugin_a_strategy() -> None:
 )
 def test_a_mig_pool_whose_gpus_aks_manages(nvidia: dict[str, str], refused: int) -> None:
     """AKS offered one GPU in place of seven."""
-    settings = {"managementMode": "Managed", **nvidia}
-    managed: dict[str, Any] = {"gpuProfile": {"nvidia": settings}}
-    told = strategy(pool(**MIG, **managed))
-    assert len(told) == refused
-    assert all("AKS manages its GPUs without a MIG strategy" in text for text in told)
-    assert strategy_unclear(pool(**MIG, **managed)) == []
+    managed: dict[str, Any] = {"gpuProfile": {"nvidia": {"managementMode": "Managed", **nvidia}}}
+    assert told(pool(**MIG, **managed)) == (refused, 0)

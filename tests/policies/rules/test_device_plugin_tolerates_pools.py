@@ -19,7 +19,7 @@ from tests.policies.gpu_stacks import (
     together,
     unclear,
 )
-from tests.policies.policy_harness import Resource, findings, findings_by_name
+from tests.policies.policy_harness import Resource, findings
 from tests.policies.pool_variants import CLUSTER, changed
 
 
@@ -31,6 +31,7 @@ def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
 
 
 SKU = repelled("sku=gpu:NoSchedule")
+BY_OPERATOR = repelled("sku=gpu:NoSchedule", "the GPU Operator")
 
 
 def tolerated(*resources: Resource) -> list[str]:
@@ -44,21 +45,12 @@ def tolerated(*resources: Resource) -> list[str]:
     [
         (pool(), daemon_set(TOLERATION), []),
         (pool(nodeTaints=None), daemon_set(), []),
-        (pool(nodeTaints=["a:PreferNoSchedule"]), daemon_set(), []),
         (
-            pool(nodeTaints=["sku=gpu:NoSchedule", "team=a:NoExecute"]),
+            pool(nodeTaints=["sku=gpu:NoSchedule", "team=a:NoExecute"], scaleSetPriority="Spot"),
             daemon_set(TOLERATION),
-            [repelled("team=a:NoExecute")],
-        ),
-        (
-            pool(nodeTaints=["a=b:NoSchedule", "c:NoExecute"], scaleSetPriority="Spot"),
-            daemon_set(TOLERATION),
-            [
-                repelled(
-                    "a=b:NoSchedule, c:NoExecute, "
-                    "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-                )
-            ],
+            [repelled(
+                "team=a:NoExecute, kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+            )],
         ),
         # Pools that the plugin does not select, or that have one.
         (pool(), daemon_set(affinity=required([asks(POOL_LABEL, "NotIn", "gpu")])), []),
@@ -67,9 +59,15 @@ def tolerated(*resources: Resource) -> list[str]:
         (pool(vmSize="Standard_ND96isr_MI300X_v5"), daemon_set(), []),
         # gpu-pool-linux-only has them.
         (pool(osType="windows"), daemon_set(), []),
-        (pool(osType="linux"), daemon_set(), [SKU]),
+        # The system is read only if a toleration is missing.
+        (pool(osType=UNKNOWN_STRING_VALUE), daemon_set(TOLERATION), []),
+        (
+            pool(osType=UNKNOWN_STRING_VALUE),
+            daemon_set(),
+            [not_known("string value at .osType", "gpu")],
+        ),
     ],
-)
+)  # fmt: skip
 def test_pools(gpu: Resource, plugin: Resource, expected: list[str]) -> None:
     assert tolerated(gpu, plugin) == expected
     assert tolerated(gpu) == []
@@ -104,50 +102,29 @@ def test_one_plugin_that_lands_is_enough() -> None:
     dra: dict[str, Any] = {"tolerations": [TOLERATION], "affinity": {}}
     driver = release("nvidia-dra-driver-gpu", gpuResourcesEnabledOverride=True, kubeletPlugin=dra)
     assert tolerated(pool(), first, driver) == []
+    # What cannot be read may be one, too.
+    (found,) = tolerated(pool(), first, daemon_set(image=UNKNOWN_STRING_VALUE, name="other"))
+    assert found.startswith("can't run: ")
 
 
-def test_charts_are_looked_at_as_well() -> None:
-    for chart, by in (
-        ("nvidia-device-plugin", "the Helm release release"),
-        ("gpu-operator", "the GPU Operator"),
-    ):
-        assert tolerated(pool(), release(chart)) == [repelled("sku=gpu:NoSchedule", by)]
-        assert tolerated(pool(nodeTaints=["nvidia.com/gpu:NoSchedule"]), release(chart)) == []
-    served = release("gpu-operator", daemonsets={"tolerations": [TOLERATION]})
-    assert tolerated(pool(), served) == []
+@pytest.mark.parametrize(
+    ("chart", "by"),
+    [("nvidia-device-plugin", "the Helm release release"), ("gpu-operator", "the GPU Operator")],
+)
+def test_charts_are_looked_at_as_well(chart: str, by: str) -> None:
+    assert tolerated(pool(), release(chart)) == [repelled("sku=gpu:NoSchedule", by)]
+    assert tolerated(pool(nodeTaints=["nvidia.com/gpu:NoSchedule"]), release(chart)) == []
 
 
 @pytest.mark.parametrize("part", ["operands", "device-plugin", "driver"])
 def test_a_switched_off_part_of_the_operator_needs_no_toleration(part: str) -> None:
     labelled, operator = pool(nodeLabels={f"nvidia.com/gpu.deploy.{part}": "false"}), "gpu-operator"
-    by_operator = repelled("sku=gpu:NoSchedule", "the GPU Operator")
-    assert tolerated(labelled, release(operator)) == [by_operator] * (part == "driver")
+    assert tolerated(labelled, release(operator)) == [BY_OPERATOR] * (part == "driver")
     # Nor does the plugin land that it leaves out.
     lands = release(operator, daemonsets={"tolerations": [TOLERATION]})
     assert tolerated(labelled, daemon_set(), lands) == [SKU] * (part != "driver")
 
 
-def test_the_os_is_read_only_if_a_toleration_is_missing() -> None:
-    unknown = pool(osType=UNKNOWN_STRING_VALUE)
-    assert tolerated(unknown, daemon_set(TOLERATION)) == []
-    assert tolerated(unknown, daemon_set()) == [not_known("string value at .osType", "gpu")]
-
-
-def test_unknown_values_hide_no_findings() -> None:
-    unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
-    stack = together(unknown, pool("b"), daemon_set())
-    assert findings_by_name(device_plugin_tolerates_pools, *stack) == [
-        ("b", SKU),
-        ("", not_known("string value at .vmSize", "a")),
-    ]
-    # It may be a plugin that tolerates the taints.
-    other = daemon_set(image=UNKNOWN_STRING_VALUE, name="other")
-    (found,) = tolerated(pool(), daemon_set(), other)
-    assert found.startswith("can't run: ")
-
-
 def test_inline_pools_are_reported_by_their_name_and_path() -> None:
     (found,) = tolerated(CLUSTER.resource(changed({})), daemon_set())
-    assert found.startswith(
-        "The inline pool gpu (agentPoolProfiles[0]) has the taints sku=gpu:NoSchedule"
-    )
+    assert found.startswith("The inline pool gpu (agentPoolProfiles[0]) has the taints")

@@ -23,7 +23,7 @@ from tests.policies.gpu_stacks import (
     together,
     unclear,
 )
-from tests.policies.policy_harness import Resource, findings, findings_by_name
+from tests.policies.policy_harness import Resource, findings
 from tests.policies.pool_variants import CLUSTER, CPU, VALID
 
 TWICE = (
@@ -384,14 +384,6 @@ def test_an_odd_value_of_a_gpu_pool_is_refused() -> None:
 
 
 # What is not known yet.
-
-
-def test_findings_name_their_pool() -> None:
-    found = findings_by_name(
-        one_gpu_stack_owner,
-        *together(pool("a"), pool("b", **SPECIALIZED), daemon_set(TOLERATION)),
-    )
-    assert [name for name, _ in found] == ["b"]
 
 
 def test_what_is_unknown_hides_no_other() -> None:
