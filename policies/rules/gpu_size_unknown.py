@@ -24,6 +24,5 @@ def gpu_size_unknown(pool: Pool, settings: Settings) -> Findings:
             continue
         yield (
             f"has the GPU size {vm_size}, whose GPUs are not in the pack's table: no rule on sizes "
-            "checks it. Check its name, update the pack, or add the size to the rule's "
-            "acceptedSizes."
+            "checks it. Check its name, update the pack, or add it to the rule's acceptedSizes."
         )

@@ -26,22 +26,10 @@ group = resources.ResourceGroup("group", resource_group_name={group!r}, location
 
 def pool(name, **changes):
     valid = dict(
-        vm_size="Standard_NC8as_T4_v3",
-        os_type="Linux",
-        count=0,
-        enable_auto_scaling=True,
-        min_count=0,
-        max_count=1,
-        node_taints=["sku=gpu:NoSchedule"],
-        enable_encryption_at_host=True,
-        resource_name_="c",
-    )
-    return aks.AgentPool(
-        name,
-        resource_group_name=group.name,
-        agent_pool_name=name,
-        **{{**valid, **changes}},
-    )
+        vm_size="Standard_NC8as_T4_v3", os_type="Linux", count=0, enable_auto_scaling=True,
+        min_count=0, max_count=1, node_taints=["sku=gpu:NoSchedule"], resource_name_="c")
+    aks.AgentPool(
+        name, resource_group_name=group.name, agent_pool_name=name, **{{**valid, **changes}})
 
 
 {more}

@@ -116,7 +116,7 @@ def test_unknown_settings_are_reported(rule: Policy) -> None:
     stack = Resource(type="pulumi:pulumi:Stack", properties={}, name="stack")
     assert rule.config_schema
     known = ", ".join(rule.config_schema.properties)
-    wrong = findings(rule, stack, AGENT_POOL.resource(VALID), config={"floors": 1}, check=False)
+    wrong = findings(rule, stack, AGENT_POOL.resource(VALID), config={"floors": 1})
     assert f"The rule has no setting floors: use one of {known}." in wrong
     assert findings(rule, stack, config={"reason": "a test"}) == []
 

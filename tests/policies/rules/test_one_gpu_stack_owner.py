@@ -123,22 +123,6 @@ def test_node_selectors(selector: dict[str, str], lands: bool | None) -> None:
     assert found == EXPECTED[lands]
 
 
-@pytest.mark.parametrize(
-    ("terms", "lands"),
-    [
-        ([[asks(POOL_LABEL, "In", "a", "gpu")]], True),
-        ([[asks(POOL_LABEL, "NotIn", "gpu", "a")]], False),
-        ([[asks("feature.node.kubernetes.io/pci-10de.present", "In", "true")]], None),
-        ([[asks("nvidia.com/gpu.count", "Gt", "1")], [asks("own", "Exists")]], True),
-        ([[asks(INSTANCE_TYPE, "NotIn", "Standard_NC8as_T4_v3")]], False),
-    ],
-)
-def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None) -> None:
-    labelled = pool(nodeLabels={"own": "yes"}, **SPECIALIZED)
-    found = owner(labelled, daemon_set(TOLERATION, affinity=required(*terms)))
-    assert found == EXPECTED[lands]
-
-
 # Who the owners are.
 
 
@@ -170,6 +154,10 @@ def test_two_plugins_of_the_stack() -> None:
         "This pool gets the device plugin from the DaemonSet a and from the DaemonSet b and from "
         f"the Helm release c. {TWICE}"
     ]
+    # By their label two releases of the operator were one.
+    twice = (release("gpu-operator", name=n, **OPERATOR_LANDS, **DRIVER_BY_AKS) for n in "de")
+    (found,) = owner(pool(), *twice)
+    assert "from the GPU Operator d and from the GPU Operator e." in found
 
 
 def test_the_plugins_chart_has_default_tolerations_and_a_default_affinity() -> None:
@@ -196,15 +184,6 @@ def test_the_operator_brings_both(kind: str) -> None:
         f"This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator. "
         f"{TWICE}"
     ]
-
-
-def test_two_releases_of_the_operator_are_two() -> None:
-    """By their label they were one."""
-    first, second = (
-        release("gpu-operator", name=name, **OPERATOR_LANDS, **DRIVER_BY_AKS) for name in "ab"
-    )
-    (found,) = owner(pool(), first, second)
-    assert "from the GPU Operator a and from the GPU Operator b." in found
 
 
 @pytest.mark.parametrize("driver", gpu_operator.PROFILES)
@@ -347,21 +326,6 @@ def test_software_in_the_stacks_cluster_is_not_for_pools_of_other_clusters() -> 
 
 
 # What is not certain.
-
-
-@pytest.mark.parametrize(
-    ("vm_size", "found"),
-    [
-        ("Standard_ND128isr_NDR_GB200_v6", 0),
-        ("Standard_ND96isr_H100_v5", 0),
-        # A size that nobody knows can have either.
-        ("Standard_NC9_v9", 1),
-    ],
-)
-def test_a_plugin_for_each_architecture(vm_size: str, found: int) -> None:
-    arm = daemon_set(TOLERATION, nodeSelector={"kubernetes.io/arch": "arm64"})
-    others = daemon_set(TOLERATION, name="b", nodeSelector={"kubernetes.io/arch": "amd64"})
-    assert len(owner(pool(vmSize=vm_size), arm, others)) == found
 
 
 def test_what_cannot_be_known_is_possible() -> None:
