@@ -20,7 +20,6 @@ from tests.policies.gpu_stacks import (
     unclear,
 )
 from tests.policies.policy_harness import Resource, findings
-from tests.policies.pool_variants import CLUSTER, changed
 
 
 def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
@@ -123,8 +122,3 @@ def test_a_switched_off_part_of_the_operator_needs_no_toleration(part: str) -> N
     # Nor does the plugin land that it leaves out.
     lands = release(operator, daemonsets={"tolerations": [TOLERATION]})
     assert tolerated(labelled, daemon_set(), lands) == [SKU] * (part != "driver")
-
-
-def test_inline_pools_are_reported_by_their_name_and_path() -> None:
-    (found,) = tolerated(CLUSTER.resource(changed({})), daemon_set())
-    assert found.startswith("The inline pool gpu (agentPoolProfiles[0]) has the taints")

@@ -1,10 +1,8 @@
 import pytest
-from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
-from tests.policies.gpu_stacks import not_known
 from tests.policies.policy_harness import Resource, findings, mention
-from tests.policies.pool_variants import AGENT_POOL, CPU, INLINE_FORMS, changed, pool_cases
+from tests.policies.pool_variants import CPU, INLINE_FORMS, changed, pool_cases
 
 SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 REFUSED = ("Standard_NC8as_T4_v3", "sku=gpu:NoSchedule", "nodeTaints")
@@ -38,11 +36,3 @@ def test_the_default_pool_of_a_classic_cluster_cannot_have_taints() -> None:
 def test_the_one_taint_of_a_classic_cluster(critical_only: bool, found: int) -> None:
     pool = changed({"onlyCriticalAddonsEnabled": critical_only})
     assert len(findings(gpu_pool_tainted, INLINE_FORMS[-1].resource(pool))) == found
-
-
-def test_taints_that_are_not_known_yet() -> None:
-    of_cpus = changed({"vmSize": CPU, "nodeTaints": UNKNOWN_ARRAY_VALUE})
-    assert findings(gpu_pool_tainted, AGENT_POOL.resource(of_cpus)) == []
-    assert findings(
-        gpu_pool_tainted, AGENT_POOL.resource(changed({"nodeTaints": UNKNOWN_ARRAY_VALUE}))
-    ) == [not_known("Array value at .nodeTaints", "gpu")]

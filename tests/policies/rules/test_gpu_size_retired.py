@@ -1,8 +1,5 @@
-import pytest
-
 from aks_catalogue.retirement import has_passed
 from aks_catalogue.sizes import gpu_sizes
-from aks_catalogue.today import TODAY_VARIABLE
 from policies.rules.gpu_size_retired import gpu_size_retired
 from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import AGENT_POOL, CPU, changed, pool_cases
@@ -33,10 +30,3 @@ def test_each_size_of_the_table() -> None:
     retired = {size.name for size in gpu_sizes().values() if has_passed(size.retired_on)}
     assert found == retired
     assert retired
-
-
-@pytest.mark.parametrize(("day", "expected"), [("2026-09-29", 0), ("2026-09-30", 1)])
-def test_is_a_matter_of_the_day(monkeypatch: pytest.MonkeyPatch, day: str, expected: int) -> None:
-    monkeypatch.setenv(TODAY_VARIABLE, day)
-    old = AGENT_POOL.resource(changed({"vmSize": "Standard_NV12s_v3"}))
-    assert len(findings(gpu_size_retired, old)) == expected

@@ -311,12 +311,6 @@ def test_a_pool_of_another_cluster_is_recognized_by_the_clusters_name(named: str
     assert found == ([] if named.endswith("other") else [possibly(IMAGE_TOO)])
 
 
-def test_without_a_cluster_in_the_stack_a_conflict_is_only_possible() -> None:
-    loose = pool(**SPECIALIZED), daemon_set(TOLERATION)
-    assert findings(one_gpu_stack_owner, *loose) == []
-    assert unclear(one_gpu_stack_owner, *loose) == [possibly(IMAGE_TOO)]
-
-
 def test_software_in_the_stacks_cluster_is_not_for_pools_of_other_clusters() -> None:
     """Before the first update, the plugin of the only new cluster was told to be for all pools."""
     cluster, provider, plugin = together(daemon_set())
