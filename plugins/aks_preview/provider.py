@@ -61,7 +61,3 @@ class AksPreview(HandlerProvider):
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         self._arm.configuration = Configuration(plain_map(request.args), PACKAGE, SETTINGS)
         return await super().configure(request)
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._arm.close()

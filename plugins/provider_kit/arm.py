@@ -8,7 +8,7 @@ perhaps received.
 import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
@@ -143,7 +143,6 @@ class Arm:
         self._cancellation = cancellation
         self._explain = explain
         self._client: asyncio.Task[Any] | None = None
-        self._credential: Any = None
 
     @property
     def subscription(self) -> str:
@@ -171,7 +170,7 @@ class Arm:
     async def _opened(self) -> Any:
         self.configuration.required("subscriptionId")
         cloud = await azure_cloud(self.configuration)
-        self._credential = azure_credential(cloud, self.configuration)
+        credential = azure_credential(cloud, self.configuration)
         policies = [
             RequestIdPolicy(),
             UserAgentPolicy("aks-gpu"),
@@ -185,20 +184,12 @@ class Arm:
             ),
             # Below the retries: its second try of a request has to be the last one, too.
             AsyncARMAutoResourceProviderRegistrationPolicy(),
-            AsyncARMChallengeAuthenticationPolicy(self._credential, cloud.scope),
+            AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope),
             _Sending(self._cancellation),
         ]
         return AsyncARMPipelineClient(
             cloud.resource_manager, policies=policies, transport=_Transport(connection_timeout=30)
         )
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        if self._client is not None and self._client.done():
-            with suppress(Exception):
-                await self._client.result().close()
-        if self._credential is not None:
-            await self._credential.close()
 
     @asynccontextmanager
     async def failing(self, until: float | None) -> AsyncIterator[None]:

@@ -16,6 +16,7 @@ from aks_preview.provider import AksPreview
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import _Servicer
 from rehearsal.offline_plug_ins.azure_native.provider import AzureNative
+from tests.aks_preview.odd.driver import close
 from tests.golden.azure import RecordingAzure, Request
 
 # Of this, providers make up names.
@@ -53,7 +54,7 @@ class _PlugIns:
     def close(self) -> None:
         """Closes the connections."""
         for provider in self._providers:
-            self._azure.run(provider._arm.close())
+            self._azure.run(close(provider._arm))
 
 
 @dataclass

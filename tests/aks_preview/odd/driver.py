@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest import mock
@@ -12,6 +12,7 @@ from google.protobuf import json_format, struct_pb2
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from aks_preview.provider import AksPreview
+from provider_kit.arm import Arm
 from provider_kit.engine_log import EngineLog
 from provider_kit.secrecy import masked
 from provider_kit.serving import _Servicer
@@ -153,6 +154,13 @@ def _outcome(resource_id: str, raw: dict[str, Any]) -> Outcome:
     return Outcome(resource_id, outputs, inputs, raw=raw)
 
 
+async def close(arm: Arm) -> None:
+    """Closes the connections, which end with the process elsewhere."""
+    if arm._client is not None and arm._client.done():
+        with suppress(Exception):
+            await arm._client.result().close()
+
+
 @asynccontextmanager
 async def driving(azure: OddAzure, **configuration: Any) -> AsyncIterator[Driver]:
     """Runs a provider that is configured for an odd Azure."""
@@ -168,7 +176,7 @@ async def driving(azure: OddAzure, **configuration: Any) -> AsyncIterator[Driver
         await driver.ask("Configure", args=settings | configuration, acceptSecrets=True)
         yield driver
     finally:
-        await driver.provider.close()
+        await close(driver.provider._arm)
 
 
 Work = Callable[[Driver], Awaitable[Outcome]]
