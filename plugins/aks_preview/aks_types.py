@@ -6,7 +6,6 @@ The names are azure-native's: all properties are on one level, where ARM has mos
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -38,11 +37,6 @@ class AksType(ArmType):
     @property
     def token(self) -> str:
         return f"{PACKAGE}:containerservice:{self.name}"
-
-    @cached_property
-    def replaces(self) -> Mapping[str, str]:
-        """The properties that cannot change, by path, with the reason."""
-        return {**dict.fromkeys(self.path_names, "names the resource"), **self.known.fixed}
 
     def outputs_of(self, answer: Mapping[str, Any], api_version: str) -> dict[str, Any]:
         """Returns the outputs in ARM's response, without those that only the inputs have."""

@@ -72,17 +72,6 @@ def property_map(values: Mapping[str, Any]) -> dict[str, PropertyValue]:
     return {name: property_value(value) for name, value in values.items()}
 
 
-def holds_unknown(value: Any) -> bool:
-    """Whether a plain value is unknown, or contains an unknown value."""
-    match value:
-        case Mapping():
-            return any(holds_unknown(member) for member in value.values())
-        case list() | tuple():
-            return any(holds_unknown(item) for item in value)
-        case _:
-            return value is UNKNOWN
-
-
 def without_nulls(value: Any) -> Any:
     """Returns a plain value without null members of objects."""
     match value:

@@ -46,7 +46,8 @@ def page() -> str:
 
 
 def _resource(known: AksType) -> str:
-    rows = ((code(path), reason) for path, reason in known.replaces.items())
+    fixed = {**dict.fromkeys(known.path_names, "names the resource"), **known.known.fixed}
+    rows = ((code(path), reason) for path, reason in fixed.items())
     more = f"\n\n{_HEADERS_OF_POOLS}" if known is AGENT_POOL else ""
     return f"## {known.name}\n\n{table(('replaces', 'because'), rows)}{more}"
 

@@ -11,9 +11,8 @@ from kube_client.client import ApiError, Client
 from kube_client.kubeconfig import CertificateError, KubeconfigError, choose, connect, parse
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError
-from provider_kit.values import holds_unknown
 from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster
-from rehearsal.offline_plug_ins.kubernetes.objects import refused
+from rehearsal.offline_plug_ins.kubernetes.objects import holds_unknown, refused
 
 _PREFIX = "kubernetes:config:"
 _IDENTIFIER = "clusterIdentifier"

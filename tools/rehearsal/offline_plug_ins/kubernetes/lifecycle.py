@@ -10,13 +10,17 @@ from kube_client.client import CONFLICT, FORBIDDEN, ApiError
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
-from provider_kit.values import holds_unknown
 from rehearsal.offline_plug_ins.kubernetes.cluster import (
     Cluster,
     NoMatchError,
     is_missing_namespace,
 )
-from rehearsal.offline_plug_ins.kubernetes.objects import Object, name_of, object_id
+from rehearsal.offline_plug_ins.kubernetes.objects import (
+    Object,
+    holds_unknown,
+    name_of,
+    object_id,
+)
 from rehearsal.offline_plug_ins.kubernetes.recorded import manager_of, outputs, recorded
 from rehearsal.offline_plug_ins.kubernetes.waiting import OF_DAEMON_SETS, NotReadyError, Waiting
 

@@ -86,6 +86,17 @@ def typed(request_type: str, inputs: Object) -> TypeName:
     return type_name
 
 
+def holds_unknown(value: Any) -> bool:
+    """Whether a plain value is unknown, or contains an unknown value."""
+    match value:
+        case Mapping():
+            return any(holds_unknown(member) for member in value.values())
+        case list() | tuple():
+            return any(holds_unknown(item) for item in value)
+        case _:
+            return value is UNKNOWN
+
+
 def metadata(obj: Object) -> Object:
     content = obj.get("metadata")
     return content if isinstance(content, dict) else {}

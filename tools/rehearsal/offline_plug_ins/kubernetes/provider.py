@@ -8,7 +8,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError
-from provider_kit.values import holds_unknown, plain_map, without_nulls
+from provider_kit.values import plain_map, without_nulls
 from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster, NoMatchError
 from rehearsal.offline_plug_ins.kubernetes.connection import (
     Connection,
@@ -19,6 +19,7 @@ from rehearsal.offline_plug_ins.kubernetes.differences import object_diff
 from rehearsal.offline_plug_ins.kubernetes.lifecycle import Lifecycle, refusals_reported
 from rehearsal.offline_plug_ins.kubernetes.objects import (
     Object,
+    holds_unknown,
     identified,
     metadata,
     named,

@@ -14,7 +14,6 @@ from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError, ResourceInitError, type_token
 from provider_kit.values import (
     UNKNOWN,
-    holds_unknown,
     plain_map,
     property_map,
     with_secrets,
@@ -22,7 +21,7 @@ from provider_kit.values import (
 )
 from rehearsal.offline_plug_ins.kubernetes.connection import Connection
 from rehearsal.offline_plug_ins.kubernetes.helm import Helm, HelmError, chart_of
-from rehearsal.offline_plug_ins.kubernetes.objects import generated_name, refused
+from rehearsal.offline_plug_ins.kubernetes.objects import generated_name, holds_unknown, refused
 from rehearsal.pace import time_limit
 
 Json = dict[str, Any]
