@@ -12,7 +12,8 @@ from provider_kit.loading import unsearched  # noqa: E402
 with unsearched():
     from aks_preview.configuration import VERSION
     from components.package.provider import Components
+    from components.package.serving import ComponentServicer
     from provider_kit.serving import serve
 
 if __name__ == "__main__":
-    serve(Components(), VERSION)
+    serve(Components(), VERSION, ComponentServicer)

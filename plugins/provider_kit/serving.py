@@ -15,44 +15,25 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from functools import wraps
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import grpc
-from google.protobuf.struct_pb2 import ListValue, Value
-from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails
+from pulumi.errors import InputPropertiesError
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import ProviderServicer
-from pulumi.runtime import proto, rpc
+from pulumi.runtime import proto
+from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
 
 from provider_kit.secrecy import Secrets, hide, legible, masked
 
-# Large stacks send large messages; the engine's own limit is the same.
-_CHANNEL_OPTIONS = [
-    ("grpc.max_receive_message_length", 400 * 1024 * 1024),
-    ("grpc.max_send_message_length", 400 * 1024 * 1024),
-]
-
 # Longer than a request can take after a cancellation.
 _SECONDS_TO_END = 15.0
-
-
-_SIGNATURE = rpc._special_sig_key
-_OF_OUTPUTS = rpc._special_output_value_sig
-# The defaults of an output value, which the engine may omit.
-_OUTPUT: Mapping[str, Value] = MappingProxyType(
-    {
-        "value": Value(string_value=rpc.UNKNOWN),
-        "dependencies": Value(list_value=ListValue()),
-        "secret": Value(bool_value=False),
-    }
-)
 
 
 class ProviderError(Exception):
@@ -100,19 +81,20 @@ def type_token(request_type: str) -> str:
     return request_type.rpartition("$")[2]
 
 
-def serve(provider: sdk.Provider, version: str) -> None:
+def serve(provider: sdk.Provider, version: str, servicer: "type[Servicer] | None" = None) -> None:
     """Runs the provider until the engine stops it or has ended. The main function of a plug-in.
 
-    A signal cancels running requests, and the engine still gets their results.
+    A signal cancels running requests, and the engine still gets their results. `servicer` has what
+    the provider needs beside that of any provider.
     """
     engine_address = sys.argv[1]
     # Otherwise Python prints warnings of the Azure SDK, with responses of servers.
     logging.getLogger().addHandler(logging.NullHandler())
 
     async def run() -> None:
-        server = grpc.aio.server(options=_CHANNEL_OPTIONS)
-        servicer = _Servicer(sys.argv[1:], version, provider, engine_address)
-        provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
+        server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
+        serving = (servicer or Servicer)(sys.argv[1:], version, provider, engine_address)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(serving, server)
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         is_over = asyncio.Event()
@@ -157,7 +139,7 @@ _Method = Callable[[Any, Any, Any], Awaitable[Any]]
 _configuration_secrets: WeakKeyDictionary[Any, Secrets] = WeakKeyDictionary()
 
 
-def _reports_errors(method: _Method) -> _Method:
+def reports_errors(method: _Method) -> _Method:
     """Returns a provider's errors as gRPC errors, with masked secrets."""
 
     @wraps(method)
@@ -175,26 +157,14 @@ def _reports_errors(method: _Method) -> _Method:
             if isinstance(error, ResourceInitError):
                 details = (("grpc-status-details-bin", _detail(error)),)
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)), details)
-            if isinstance(error, InputPropertiesError):
-                await context.abort_with_status(_invalid(self, error))
             if isinstance(error, ProviderError):
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)))
-            if isinstance(raised, NotImplementedError):
+            # Of components: the servicer of the package tells of all invalid arguments.
+            if isinstance(raised, NotImplementedError | InputPropertiesError):
                 raise
             await context.abort(grpc.StatusCode.UNKNOWN, masked(_internal_error(error)))
 
     return call
-
-
-def _invalid(servicer: ProviderServicer, error: InputPropertiesError) -> Any:
-    """Returns the status of a component's invalid arguments, each with its property path."""
-    errors = [
-        InputPropertyErrorDetails(
-            property_path=mistake["property_path"], reason=masked(mistake["reason"])
-        )
-        for mistake in error.errors or ()
-    ]
-    return servicer.create_grpc_invalid_properties_status(masked(error.message), errors)
 
 
 def _internal_error(error: BaseException) -> str:
@@ -247,51 +217,27 @@ def _diff_response(answer: sdk.DiffResponse) -> Any:
     )
 
 
-def _complete(value: Value) -> None:
-    """Completes the outputs in a value: the SDK cannot read one that is unknown, or not secret."""
-    for item in value.list_value.values:
-        _complete(item)
-    fields = value.struct_value.fields
-    # Reading a key that is not there would add it.
-    if _SIGNATURE in fields and fields[_SIGNATURE].string_value == _OF_OUTPUTS:
-        for name, default in _OUTPUT.items():
-            if name not in fields:
-                fields[name].CopyFrom(default)
-    for member in fields.values():
-        _complete(member)
+class Servicer(ProviderServicer):
+    """Answers the engine's requests."""
 
+    CheckConfig = reports_errors(ProviderServicer.CheckConfig)
+    Configure = reports_errors(ProviderServicer.Configure)
+    Check = reports_errors(ProviderServicer.Check)
+    Create = reports_errors(ProviderServicer.Create)
+    Read = reports_errors(ProviderServicer.Read)
+    Delete = reports_errors(ProviderServicer.Delete)
+    Invoke = reports_errors(ProviderServicer.Invoke)
+    GetSchema = reports_errors(ProviderServicer.GetSchema)
 
-class _Servicer(ProviderServicer):
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        # The SDK has one global state for the resources that a component registers.
-        self._constructing = asyncio.Lock()
-
-    CheckConfig = _reports_errors(ProviderServicer.CheckConfig)
-    Configure = _reports_errors(ProviderServicer.Configure)
-    Check = _reports_errors(ProviderServicer.Check)
-    Create = _reports_errors(ProviderServicer.Create)
-    Read = _reports_errors(ProviderServicer.Read)
-    Delete = _reports_errors(ProviderServicer.Delete)
-    Invoke = _reports_errors(ProviderServicer.Invoke)
-    GetSchema = _reports_errors(ProviderServicer.GetSchema)
-
-    @_reports_errors
-    async def Construct(self, request: Any, context: Any) -> Any:  # type: ignore[override]  # noqa: N802 (gRPC's name)
-        for value in request.inputs.fields.values():
-            _complete(value)
-        async with self._constructing:
-            return await self._construct(request, context)
-
-    @_reports_errors
+    @reports_errors
     async def Diff(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
         return _diff_response(await self._provider.diff(_diff_request(request)))
 
-    @_reports_errors
+    @reports_errors
     async def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's)
         return _diff_response(await self._provider.diff_config(_diff_request(request)))
 
-    @_reports_errors
+    @reports_errors
     async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
         update = UpdateRequest(
             request.urn,

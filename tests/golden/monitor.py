@@ -14,7 +14,7 @@ from pulumi.runtime.proto import provider_pb2, resource_pb2
 
 from aks_preview.provider import AksPreview
 from provider_kit.engine_log import EngineLog
-from provider_kit.serving import _Servicer
+from provider_kit.serving import Servicer
 from rehearsal.offline_plug_ins.azure_native.provider import AzureNative
 from tests.aks_preview.odd.driver import close
 from tests.golden.azure import RecordingAzure, Request
@@ -38,7 +38,7 @@ class _PlugIns:
         self._azure = azure
         self._providers = AksPreview(), AzureNative(EngineLog(None))
         self._servicers = {
-            provider.name: _Servicer([], "", provider, "") for provider in self._providers
+            provider.name: Servicer([], "", provider, "") for provider in self._providers
         }
         for name in self._servicers:
             self.ask(name, "Configure", provider_pb2.ConfigureRequest(acceptSecrets=True))

@@ -15,7 +15,7 @@ from aks_preview.provider import AksPreview
 from provider_kit.arm import Arm
 from provider_kit.engine_log import EngineLog
 from provider_kit.secrecy import masked
-from provider_kit.serving import _Servicer
+from provider_kit.serving import Servicer
 from tests.aks_preview.odd.azure import SUBSCRIPTION, OddAzure, serving
 from tests.aks_preview.odd.clock import run
 
@@ -92,7 +92,7 @@ class Driver:
         with mock.patch("aks_preview.provider.EngineLog", return_value=log):
             self.provider = AksPreview()
         self.log = log.lines
-        self._servicer = _Servicer([], "", self.provider, "")
+        self._servicer = Servicer([], "", self.provider, "")
 
     async def ask(self, method: str, kind: str = "", **fields: Any) -> Any:
         """The provider's answer to a request of the protocol; mappings are property values."""
