@@ -39,7 +39,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
 from provider_kit.errors import FailedError, advised, code_of, explained, reason_in
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import pauses, wait_because_of, waited
+from provider_kit.waiting import pauses, wait_because_of
 
 Method = Literal["PUT", "PATCH", "POST", "DELETE"]
 Headers = Mapping[str, str]
@@ -289,7 +289,6 @@ class Arm:
                 pause = _asked_pause(error) or next(waits)
             else:
                 delivery.is_accepted = True
-                waited()
                 return Accepted(method, resource_id, api_version, answer)
             await self._cancellation.watch(asyncio.sleep(pause))
 

@@ -8,39 +8,29 @@ from contextvars import ContextVar
 Report = Callable[[str], Awaitable[None]]
 
 
-class Waiting:
-    """The reason why one request of the engine waits."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self.reason = ""
-
-    async def because_of(self, reason: str) -> None:
-        """Reports the reason, if it has changed."""
-        if reason != self.reason:
-            self.reason = reason
-            await self._report(f"Waiting, then trying again: {reason}")
+async def _nobody(_: str) -> None:
+    """Tells nobody."""
 
 
-# Each request of the engine has its own context.
-_CURRENT: ContextVar[Waiting | None] = ContextVar("waiting", default=None)
+# Tells the user why the work on a resource waits. Each request of the engine has its own context.
+_TELL: ContextVar[Report] = ContextVar("tell", default=_nobody)
 
 
 def begin(report: Report) -> None:
-    """Starts the work on a resource."""
-    _CURRENT.set(Waiting(report))
+    """Starts the work on a resource. Each reason to wait is reported once."""
+    told = set[str]()
+
+    async def tell(reason: str) -> None:
+        if reason not in told:
+            told.add(reason)
+            await report(f"Waiting, then trying again: {reason}")
+
+    _TELL.set(tell)
 
 
 async def wait_because_of(reason: str) -> None:
     """Reports why the work on the resource waits."""
-    if (waiting := _CURRENT.get()) is not None:
-        await waiting.because_of(reason)
-
-
-def waited() -> None:
-    """Ends the waiting, so that the next reason is reported again."""
-    if (waiting := _CURRENT.get()) is not None:
-        waiting.reason = ""
+    await _TELL.get()(reason)
 
 
 def loop_time() -> float:
