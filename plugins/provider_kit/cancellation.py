@@ -13,21 +13,11 @@ _SECONDS_OF_GRACE = 5.0
 
 
 class CancelledUpdateError(ProviderError):
-    """The update was cancelled."""
+    """The update was cancelled: perhaps before a request had a response."""
 
-    def __init__(self) -> None:
-        super().__init__("The update was cancelled.")
-
-
-class AbandonedError(CancelledUpdateError):
-    """The update was cancelled before a request had a response."""
-
-    def __init__(self) -> None:
-        ProviderError.__init__(
-            self,
-            "The update was cancelled before Azure answered, so whether the request arrived is "
-            "unknown.",
-        )
+    def __init__(self, *, is_unanswered: bool = False) -> None:
+        unknown = " before Azure answered, so whether the request arrived is unknown"
+        super().__init__(f"The update was cancelled{unknown if is_unanswered else ''}.")
 
 
 class Cancellation:
@@ -49,25 +39,25 @@ class Cancellation:
 
     async def watch(self, work: Awaitable[Result]) -> Result:
         """Returns the work's result. Raises CancelledUpdateError at a cancellation."""
-        return await self._watch(work, CancelledUpdateError)
+        return await self._watch(work, is_request=False)
 
     async def answered(self, request: Awaitable[Result]) -> Result:
-        """Returns the response to a request. Raises AbandonedError seconds after a cancellation.
+        """Returns the response to a request. Raises the error seconds after a cancellation.
 
         For requests that change something: the response tells whether they did.
         """
-        return await self._watch(request, AbandonedError)
+        return await self._watch(request, is_request=True)
 
-    async def _watch(self, work: Awaitable[Result], error: type[CancelledUpdateError]) -> Result:
+    async def _watch(self, work: Awaitable[Result], *, is_request: bool) -> Result:
         working = asyncio.ensure_future(work)
         asked = asyncio.create_task(self._asked.wait())
         try:
             await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
-            if not working.done() and error is AbandonedError:
+            if not working.done() and is_request:
                 left = self._until - asyncio.get_running_loop().time()
                 await asyncio.wait({working}, timeout=max(left, 0))
             if not working.done():
-                raise error
+                raise CancelledUpdateError(is_unanswered=is_request)
             return working.result()
         finally:
             working.cancel()
