@@ -6,7 +6,7 @@ neither the Azure SDK nor the provider itself.
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import pulumi
@@ -28,15 +28,13 @@ _PROVIDERS: "WeakKeyDictionary[pulumi.Resource, pulumi.ProviderResource]" = Weak
 
 
 class _Resource(pulumi.CustomResource):
-    """A resource with outputs that are not inputs."""
-
-    _outputs: ClassVar[tuple[str, ...]]
+    """A resource; its annotations are the outputs that are not inputs."""
 
     def __init__(
         self, token: str, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions | None
     ) -> None:
         # A property without a value becomes an output.
-        props = {**dict.fromkeys(self._outputs), **inputs}
+        props = {**dict.fromkeys(type(self).__annotations__), **inputs}
         kind = f"{PACKAGE}:{token}"
         own = _with_plug_in(_with_azure_native_settings(kind, opts))
         # The engine asks for no diff of a resource that `taint` or `--replace` replaces.
@@ -45,7 +43,7 @@ class _Resource(pulumi.CustomResource):
 
     def translate_output_property(self, prop: str) -> str:
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)
-        return name if name in self._outputs else prop
+        return name if name in type(self).__annotations__ else prop
 
 
 class AgentPool(_Resource):
@@ -55,12 +53,6 @@ class AgentPool(_Resource):
     name: pulumi.Output[str]
     node_image_version: pulumi.Output[str | None]
     provisioning_state: pulumi.Output[str]
-    _outputs = (
-        "current_orchestrator_version",
-        "name",
-        "node_image_version",
-        "provisioning_state",
-    )
 
     def __init__(
         self,
@@ -88,16 +80,6 @@ class ManagedCluster(_Resource):
     node_resource_group: pulumi.Output[str]
     oidc_issuer_profile: pulumi.Output[Mapping[str, Any] | None]
     provisioning_state: pulumi.Output[str]
-    _outputs = (
-        "current_kubernetes_version",
-        "fqdn",
-        "identity",
-        "identity_profile",
-        "name",
-        "node_resource_group",
-        "oidc_issuer_profile",
-        "provisioning_state",
-    )
 
     def __init__(
         self,
@@ -115,7 +97,6 @@ class FeatureRegistration(_Resource):
     """A preview feature that is registered in the subscription and active in its provider."""
 
     state: pulumi.Output[str]
-    _outputs = ("state",)
 
     def __init__(
         self,
