@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest import mock
@@ -156,9 +156,12 @@ def _outcome(resource_id: str, raw: dict[str, Any]) -> Outcome:
 
 async def close(arm: Arm) -> None:
     """Closes the connections, which end with the process elsewhere."""
-    if arm._client is not None and arm._client.done():
-        with suppress(Exception):
-            await arm._client.result().close()
+    if arm._client is not None and arm._client.done() and not arm._client.exception():
+        client = arm._client.result()
+        for policy in client._pipeline._impl_policies:
+            if credential := getattr(policy, "_credential", None):
+                await credential.close()
+        await client.close()
 
 
 @asynccontextmanager
