@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from azure.core.exceptions import HttpResponseError
@@ -47,18 +46,9 @@ STATE, SUCCEEDED = "provisioningState", "Succeeded"
 # at the last read. Pulumi does not show properties that begin with two underscores.
 _FINISHED = "__finished"
 _CONFLICT, _PRECONDITION_FAILED = 409, 412
-# A property of pools that azure-native does not have, and AKS can update.
-_STREAMING = "artifactStreamingProfile"
 # The properties of the number of nodes.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
-_ALTERNATIVES: Mapping[str, str] = MappingProxyType(
-    {
-        "AgentPool": f"create another pool with them; or set {REPLACE_ON_HEADERS}: true, which "
-        "deletes this pool and creates it again.",
-        "ManagedCluster": "create another cluster with them.",
-    }
-)
 
 
 class AksResource(Handler):
@@ -96,7 +86,7 @@ class AksResource(Handler):
         if planned.replaces and self._type is AGENT_POOL:
             # The new pool can have another provider.
             return planned
-        raise ProviderError(_cannot_move(self._type, str(old.outputs.get("id")), inputs))
+        raise ProviderError(_cannot_move(self._type, str(old.outputs.get("id"))))
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
@@ -276,44 +266,22 @@ def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
     # A URN contains the types of the parents, but not their names.
     parent = " --parent 'parent=URN'" if "$" in task.urn else ""
     return (
-        f"{resource_id} exists already, so {task.urn} cannot create it. If the state has it under "
-        "this URN and a command replaces it (`pulumi state taint`, `--replace`), set the resource "
-        "option `deleteBeforeReplace`. If you renamed it in the program, set its old name in the "
-        "resource option `aliases`. If another resource of the state has it and leaves the "
-        "program, remove that one in an update of its own, first. If a killed update of this stack "
-        f"created it, run `AKS_PREVIEW_TAKE_OVER={resource_id} "
-        "pulumi up`. If somebody else created it, delete it, or see what an import would "
-        f"change: `pulumi import {aks_type.token} {task.name} {resource_id}{parent}`, then "
-        f"`pulumi preview --diff`."
+        f"{resource_id} exists already, so {task.urn} cannot create it. If the state has it, set "
+        "the resource option `deleteBeforeReplace` for a replacement, `aliases` for a new name. If "
+        f"a killed update created it, run `AKS_PREVIEW_TAKE_OVER={resource_id} pulumi up`. If "
+        "somebody else did, delete it, or run "
+        f"`pulumi import {aks_type.token} {task.name} {resource_id}{parent}`."
     )
 
 
-def _cannot_move(aks_type: AksType, resource_id: str, inputs: Values) -> str:
-    """Returns the error for a resource of azure-native, with the alternatives."""
-    if _STREAMING in inputs and not inputs.get(HEADERS):
-        names = aks_type.names_in(resource_id)
-        return (
-            f"azure-native created {resource_id}, and an existing resource cannot move to "
-            "aks-preview: remove artifactStreaming, and turn it on with `az aks nodepool update "
-            f"--resource-group {names['resourceGroupName']} --cluster-name {names['resourceName']} "
-            f"--name {names['agentPoolName']} --enable-artifact-streaming`; azure-native leaves it "
-            "on. Or create another pool with it."
-        )
-    streaming = " and artifactStreaming" if _STREAMING in inputs else ""
+def _cannot_move(aks_type: AksType, resource_id: str) -> str:
+    replacing = f"; or set {REPLACE_ON_HEADERS}: true, which deletes this pool and creates it again"
     return (
-        f"azure-native created {resource_id} without custom headers, and an existing resource "
-        f"cannot move to aks-preview: remove {_header_settings(inputs)}{streaming}; or "
-        f"{_ALTERNATIVES[aks_type.name]}"
+        f"azure-native created {resource_id}, and an existing resource cannot move to aks-preview: "
+        f"remove {HEADERS}, {headers.SETTINGS_OF_SPECIALIZED_IMAGE}, and artifactStreaming, which "
+        "`az aks nodepool update --enable-artifact-streaming` turns on instead; or create another "
+        f"{aks_type.name} with them{replacing if aks_type is AGENT_POOL else ''}."
     )
-
-
-def _header_settings(inputs: Values) -> str:
-    """Names the settings that send the headers, for a message."""
-    sent = inputs.get(HEADERS)
-    names = map(str.lower, sent if isinstance(sent, Mapping) else ())
-    if headers.SPECIALIZED_IMAGE.lower() in names:
-        return f"{headers.SETTINGS_OF_SPECIALIZED_IMAGE}, and any {HEADERS}"
-    return HEADERS
 
 
 def header_mistakes(inputs: Values) -> Iterator[Mistake]:

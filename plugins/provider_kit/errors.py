@@ -16,32 +16,26 @@ from azure.mgmt.core.exceptions import ARMErrorFormat
 from provider_kit.secrecy import legible
 
 _QUOTA = (
-    "Request more quota for this VM family in this region (https://aka.ms/prodquotaincrease), or "
-    "use a smaller count or another size. `az vm list-usage --location REGION --output table` "
-    "shows the remaining quota."
+    "Use a smaller count or another size, or request more quota: `az vm list-usage --location "
+    "REGION --output table` shows what is left."
 )
 _SKU = (
-    "Use another size, zone or region. `az vm list-skus --location REGION --size SIZE --all "
-    "--output table` shows where your subscription can use this size, and why not."
+    "Use another size, zone or region: `az vm list-skus --location REGION --size SIZE --all "
+    "--output table` shows where your subscription can use this size."
 )
 _CAPACITY = (
-    "The region does not have enough VMs of this size right now. Try again later, or use no zones, "
+    "The region does not have enough VMs of this size right now: try again later, or use no zones, "
     "a smaller count, another size or another region."
-)
-_FEATURE = (
-    "Register the feature that the message names with a FeatureRegistration, and make this "
-    "resource depend on it."
 )
 # By Azure's error code, or a part of it: AKS adds prefixes to the codes of other services.
 _ADVICE: Mapping[str, str] = MappingProxyType(
     {
         "AllocationFailed": _CAPACITY,
-        "FeatureNotRegistered": _FEATURE,
+        "FeatureNotRegistered": "Register the feature with a FeatureRegistration, and make this "
+        "resource depend on it.",
         "InsufficientVCPUQuota": _QUOTA,
-        "LinkedAuthorizationFailed": "Assign the role that the message names to the identity that "
-        "runs Pulumi, or to the identity of the cluster.",
-        "AuthorizationFailed": "Assign the role that the message names to the identity that runs "
-        "Pulumi. Contributor on the resource group is enough.",
+        "AuthorizationFailed": "Assign the role that the message names to who runs Pulumi, or to "
+        "the identity of the cluster.",
         "MissingSubscriptionRegistration": "Register the resource provider: `az provider register "
         "--namespace Microsoft.ContainerService`.",
         "NotAvailableForSubscription": _SKU,

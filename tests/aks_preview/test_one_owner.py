@@ -137,18 +137,11 @@ def test_a_pool_of_azure_native_moves_to_aks_preview_only_in_a_replacement(
     assert (bool(answer.replaces), answer.deleteBeforeReplace) == (True, True)
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({}, "remove customHeaders; or create another pool"),
-        ({**HEADERS, **STREAMING}, "remove customHeaders and artifactStreaming"),
-        (STREAMING, "az aks nodepool update --resource-group group --cluster-name cluster --name"),
-    ],
-)
-def test_a_pool_of_azure_native_stays_there_in_an_update(more: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize("more", [{}, HEADERS, STREAMING])
+def test_a_pool_of_azure_native_stays_there_in_an_update(more: dict[str, Any]) -> None:
     # AKS has raised the number of nodes meanwhile: that is no replacement.
     for error in (moved(more), moved(more, count=3)):
-        assert words in error
+        assert "cannot move to aks-preview: remove customHeaders, " in error
 
 
 def test_a_resource_with_a_new_name_that_was_taken_over_is_not_deleted_under_its_old_one() -> None:

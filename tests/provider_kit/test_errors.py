@@ -29,7 +29,7 @@ class Answer:
         ("CreateVMSSAgentPoolFailed", 'VMSS failed: Code="SkuNotAvailable"', "az vm list-skus"),
         ("ZonalAllocationFailed", "m", "not have enough VMs"),
         ("PreviewFeatureNotRegistered", "m", "FeatureRegistration"),
-        ("AuthorizationFailed", "m", "Contributor"),
+        ("LinkedAuthorizationFailed", "m", "Assign the role"),
     ],
 )
 def test_messages_contain_details_and_advice(code: str, message: str, next_step: str) -> None:
