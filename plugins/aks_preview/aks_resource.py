@@ -40,11 +40,8 @@ _PAUSES = 0.5, 30.0
 # For a time, Azure can still return a resource that it has deleted.
 _READS_AFTER_DELETION = 5
 _READ_TIMEOUT, _LOOK_TIMEOUT = 600.0, 30.0
-# The property of a resource with its state.
+# The property of a resource with its state. The outputs of an unfinished update do not have it.
 STATE, SUCCEEDED = "provisioningState", "Succeeded"
-# The property of a state whose update is complete, although another client's operation was running
-# at the last read. Pulumi does not show properties that begin with two underscores.
-_FINISHED = "__finished"
 _CONFLICT, _PRECONDITION_FAILED = 409, 412
 # The properties of the number of nodes.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
@@ -147,7 +144,7 @@ class AksResource(Handler):
         if old.inputs:
             before = self._type.inputs_of(old.outputs)
             inputs = refreshed(old.inputs, before, actual) | input_only(old.inputs)
-            if STATE not in old.outputs:
+            if not _was_finished(old.outputs):
                 # An unfinished update left the inputs as outputs. Azure returns some of them never,
                 # such as `scaleSetPriority: Regular`, and without them it would be replaced.
                 inputs = with_fixed(self._type, inputs, old.inputs)
@@ -155,8 +152,8 @@ class AksResource(Handler):
             chosen = self._type.known.chosen_by_aks
             inputs = {name: value for name, value in actual.items() if name not in chosen}
         reason = _why_unfinished(resource_id, old.outputs, outputs)
-        if _was_finished(old.outputs):
-            outputs = _finished(outputs)
+        if reason and not _was_finished(old.outputs):
+            del outputs[STATE]
         return Live(resource_id, outputs | input_only(old.outputs), inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
@@ -191,8 +188,8 @@ class AksResource(Handler):
         async with self._arm.failing(task.until):
             accepted = await self._arm.begin("PUT", *place, request, delivery, is_busy)
         resource = await self._arm.finish(accepted, task.until)
-        outputs = _finished(self._type.outputs_of(resource, self._api_version))
-        return outputs | _not_returned(inputs)
+        outputs = self._type.outputs_of(resource, self._api_version)
+        return {STATE: SUCCEEDED} | outputs | _not_returned(inputs)
 
     def _is_busy(self, error: HttpResponseError) -> bool:
         """Whether another operation is running, or AKS does not know a new feature yet."""
@@ -367,13 +364,8 @@ def _pools(cluster: Values) -> dict[str, Values]:
     return {pool["name"]: pool for pool in pools if isinstance(pool.get("name"), str)}
 
 
-def _finished(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Marks the outputs of a resource as the result of a finished update."""
-    return outputs if outputs.get(STATE) == SUCCEEDED else outputs | {_FINISHED: True}
-
-
 def _was_finished(outputs: Values) -> bool:
-    return outputs.get(STATE) == SUCCEEDED or outputs.get(_FINISHED) is True
+    return STATE in outputs
 
 
 def _why_unfinished(resource_id: str, old: Values, outputs: Values) -> str:

@@ -28,7 +28,7 @@ FEATURE_TYPE: Final = "aks-preview:features:FeatureRegistration"
 FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
     {NAMESPACE: "names the feature", FEATURE: "names the feature"}
 )
-_REGISTERED, _REGISTERING = "Registered", "Registering"
+_REGISTERED = "Registered"
 _NOT_REGISTERED = frozenset({"NotRegistered", "NotSpecified", "Unregistered", "Unregistering"})
 _TYPE = ArmType(
     name="FeatureRegistration",
@@ -105,20 +105,18 @@ class FeatureRegistration(Handler):
     async def read(self, resource_id: str, old: Recorded) -> Live | None:
         self._arm.require(resource_id)
         answer = await self._arm.find(resource_id, _FEATURES_VERSION, loop_time() + _READ)
-        state = _state(answer) if answer is not None else "NotRegistered"
-        if state in _NOT_REGISTERED:
+        if answer is None or (state := _state(answer)) in _NOT_REGISTERED:
             return None
         inputs = old.inputs or _TYPE.names_in(resource_id)
-        if state == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
-            # The last `create` ended before it registered the resource provider again.
-            state = _REGISTERING
+        # Otherwise the last `create` ended before it registered the resource provider again.
+        was_activated = not old.inputs or old.outputs.get(STATE) == _REGISTERED
+        if state == _REGISTERED and was_activated:
+            return Live(resource_id, {**inputs, STATE: state}, inputs)
         reason = (
-            ""
-            if state == _REGISTERED
-            else f"{resource_id} is {state}, or its resource provider is not registered again yet. "
-            "The next `pulumi up` continues with it."
+            f"{resource_id} is {state}, or its resource provider is not registered again yet. The "
+            "next `pulumi up` continues with it."
         )
-        return Live(resource_id, {**inputs, STATE: state}, inputs, reason)
+        return Live(resource_id, inputs, inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
         """Unregisters the feature if `unregisterOnDelete` is set. Otherwise warns that it stays."""
