@@ -1,11 +1,6 @@
 """The provider aks-preview, with its resource types and settings."""
 
-import asyncio
-from collections.abc import Mapping
-from typing import Any
-
 from pulumi.provider.experimental import provider as sdk
-from pulumi.provider.experimental.property_value import PropertyValue
 
 from aks_preview.aks_resource import AksResource
 from aks_preview.aks_types import AKS_TYPES
@@ -17,15 +12,12 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration, setting_mistakes
 from provider_kit.engine_log import EngineLog, engine_address
 from provider_kit.provider import Handler, HandlerProvider
-from provider_kit.values import plain_map, without_nulls
+from provider_kit.values import plain_map
 
 
 class AksPreview(HandlerProvider):
     """Node pools, clusters and preview features of AKS, with custom HTTP headers."""
 
-    name = PACKAGE
-    # Otherwise each new version would update a program's provider.
-    not_settings = ("version",)
     hidden = HIDDEN
     takes_secrets = True
     seconds = 3600.0
@@ -38,19 +30,7 @@ class AksPreview(HandlerProvider):
             token: AksResource(known, self._arm, cancellation, log, features.is_new)
             for token, known in AKS_TYPES.items()
         }
-        self._settled: asyncio.Task[None] | None = None
         super().__init__({**handlers, FEATURE_TYPE: features}, cancellation, log)
-
-    async def ready(self) -> None:
-        """Gets the account of the Azure CLI in a thread, because the CLI is slow."""
-        if self._settled is None:
-            settling = asyncio.to_thread(self._arm.configuration.settle)
-            self._settled = asyncio.create_task(settling)
-        await self._cancellation.watch(asyncio.shield(self._settled))
-
-    def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
-        """Drops nulls: Azure's clients do not send them, and ARM may take them for a value."""
-        return dict(without_nulls(plain_map(values)))
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:  # noqa: ARG002
         return sdk.GetSchemaResponse(schema())

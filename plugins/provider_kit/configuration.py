@@ -55,11 +55,6 @@ class Configuration:
         value = given or next(from_environment, "") or self._of_the_cli(name) or setting.default
         return str(value)
 
-    def settle(self) -> None:
-        """Gets the settings of the Azure CLI, which are cached."""
-        for name in _OF_THE_CLI:
-            self.text(name)
-
     def required(self, name: str) -> str:
         if value := self.text(name):
             return value

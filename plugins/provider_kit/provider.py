@@ -25,6 +25,7 @@ from provider_kit.serving import (
 from provider_kit.values import (
     laid_over,
     plain_map,
+    plain_object,
     property_map,
     with_secrets,
     with_secrets_of,
@@ -99,7 +100,6 @@ class Handler(ABC):
 class HandlerProvider(sdk.Provider):
     """Passes each request to the handler of its resource type."""
 
-    name: str
     # The names of secret properties.
     hidden: Collection[str] = ()
     # Whether the engine passes secrets with their marks. The provider can then mask them, and must
@@ -107,8 +107,6 @@ class HandlerProvider(sdk.Provider):
     takes_secrets = False
     # The default timeout of an operation; 0 means none.
     seconds = 0.0
-    # What the engine adds to the settings, and a change of which is none.
-    not_settings: Collection[str] = ()
 
     def __init__(
         self, handlers: Mapping[str, Handler], cancellation: Cancellation, log: EngineLog
@@ -117,13 +115,11 @@ class HandlerProvider(sdk.Provider):
         self._cancellation = cancellation
         self._log = log
 
-    async def ready(self) -> None:
-        """Runs before the first operation on a resource. Can take time."""
-
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         # Nothing replaces resources: a resource's ID says where it is, whatever the settings are.
         old, new = plain_map(request.old_state), plain_map(request.new_inputs)
-        changes = diff(old, new, replaces=(), ignored=self.not_settings)
+        # Otherwise each new version would update a program's provider.
+        changes = diff(old, new, replaces=(), ignored=["version"])
         changes.delete_before_replace = False
         return changes
 
@@ -138,15 +134,14 @@ class HandlerProvider(sdk.Provider):
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         handler = self.handler(request.type)
         handler.require(request.resource_id)
-        old = Recorded(self.plain(request.old_inputs), self.plain(request.old_state))
-        return handler.diff(old, self.plain(request.new_inputs))
+        old = Recorded(plain_object(request.old_inputs), plain_object(request.old_state))
+        return handler.diff(old, plain_object(request.new_inputs))
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
-        handler, inputs = self.handler(request.type), self.plain(request.properties)
+        handler, inputs = self.handler(request.type), plain_object(request.properties)
         if request.preview:
             outputs = handler.preview(inputs, {})
             return sdk.CreateResponse(properties=self.response(outputs, request.properties))
-        await self.ready()
         task = self._task(request, request.timeout)
         with self._marking_errors(request.properties):
             resource_id, outputs = await handler.create(task, inputs)
@@ -154,22 +149,20 @@ class HandlerProvider(sdk.Provider):
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
-        handler, inputs = self.handler(request.type), self.plain(request.news)
-        old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
+        handler, inputs = self.handler(request.type), plain_object(request.news)
+        old = Recorded(plain_object(request.old_inputs), plain_object(request.olds))
         # Azure may still return secrets that the program has removed.
         marked = laid_over(request.news, laid_over(request.old_inputs, request.olds))
         if request.preview:
             outputs = handler.preview(inputs, old.outputs)
             return sdk.UpdateResponse(self.response(outputs, marked))
-        await self.ready()
         task = self._task(request, request.timeout)
         with self._marking_errors(marked):
             outputs = await handler.update(task, request.resource_id, old, inputs)
         return sdk.UpdateResponse(self.response(outputs, marked))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        await self.ready()
-        old = Recorded(self.plain(request.inputs), self.plain(request.properties))
+        old = Recorded(plain_object(request.inputs), plain_object(request.properties))
         begin(partial(self._log.info, request.urn))
         live = await self.handler(request.type).read(request.resource_id, old)
         if live is None:
@@ -184,8 +177,7 @@ class HandlerProvider(sdk.Provider):
         return sdk.ReadResponse(live.resource_id, outputs, inputs)
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
-        await self.ready()
-        task, outputs = self._task(request, request.timeout), self.plain(request.properties)
+        task, outputs = self._task(request, request.timeout), plain_object(request.properties)
         await self.handler(request.type).delete(task, request.resource_id, outputs)
 
     async def cancel(self) -> None:
@@ -194,16 +186,8 @@ class HandlerProvider(sdk.Provider):
     def handler(self, request_type: str) -> Handler:
         token = type_token(request_type)
         if token not in self._handlers:
-            raise self.unknown(f"the type {token}")
+            raise ProviderError(f"{token} is none of {', '.join(self._handlers)}.")
         return self._handlers[token]
-
-    def unknown(self, what: str) -> ProviderError:
-        """Returns the error for a type or function that the provider does not have."""
-        supported = ", ".join(self._handlers)
-        return ProviderError(f"{self.name} does not support {what}. It supports {supported}.")
-
-    def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
-        return plain_map(values)
 
     def checked(self, request: sdk.CheckRequest, mistakes: Iterable[Mistake]) -> sdk.CheckResponse:
         failures = [sdk.CheckFailure(*mistake) for mistake in mistakes]

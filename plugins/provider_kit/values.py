@@ -72,13 +72,21 @@ def property_map(values: Mapping[str, Any]) -> dict[str, PropertyValue]:
     return {name: property_value(value) for name, value in values.items()}
 
 
-def without_nulls(value: Any) -> Any:
-    """Returns a plain value without null members of objects."""
+def plain_object(values: Mapping[str, PropertyValue] | None) -> dict[str, Any]:
+    """Returns property values as plain JSON without nulls, which clients of servers do not send."""
+    return {
+        name: _without_nulls(value)
+        for name, value in plain_map(values or {}).items()
+        if value is not None
+    }
+
+
+def _without_nulls(value: Any) -> Any:
     match value:
         case Mapping():
-            return {name: without_nulls(item) for name, item in value.items() if item is not None}
+            return {name: _without_nulls(item) for name, item in value.items() if item is not None}
         case list():
-            return [without_nulls(item) for item in value]
+            return [_without_nulls(item) for item in value]
         case _:
             return value
 

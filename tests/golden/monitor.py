@@ -36,9 +36,11 @@ class _PlugIns:
 
     def __init__(self, azure: RecordingAzure) -> None:
         self._azure = azure
-        self._providers = AksPreview(), AzureNative(EngineLog(None))
+        providers = AksPreview(), AzureNative(EngineLog(None))
+        self._arms = [provider._arm for provider in providers]
         self._servicers = {
-            provider.name: Servicer([], "", provider, "") for provider in self._providers
+            name: Servicer([], "", provider, "")
+            for name, provider in zip(("aks-preview", "azure-native"), providers, strict=True)
         }
         for name in self._servicers:
             self.ask(name, "Configure", provider_pb2.ConfigureRequest(acceptSecrets=True))
@@ -53,8 +55,8 @@ class _PlugIns:
 
     def close(self) -> None:
         """Closes the connections."""
-        for provider in self._providers:
-            self._azure.run(close(provider._arm))
+        for arm in self._arms:
+            self._azure.run(close(arm))
 
 
 @dataclass

@@ -3,11 +3,10 @@
 import contextlib
 import secrets
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from pulumi.provider.experimental import provider as sdk
-from pulumi.provider.experimental.property_value import PropertyValue
 
 from aks_catalogue import networks
 from aks_catalogue.mistakes import Mistake
@@ -17,7 +16,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
-from provider_kit.values import UNKNOWN, plain_map, property_map, without_nulls
+from provider_kit.values import UNKNOWN, plain_map, plain_object, property_map
 from rehearsal.offline_plug_ins.azure_native.arm import (
     AcceptedError,
     NativeArm,
@@ -46,8 +45,6 @@ from rehearsal.offline_plug_ins.azure_native.shapes import NOT_A_PROPERTY, mista
 class AzureNative(HandlerProvider):
     """The provider for the resource types of TYPES."""
 
-    name = "azure-native"
-
     def __init__(self, warnings: EngineLog) -> None:
         cancellation = Cancellation()
         self._warnings = warnings
@@ -68,7 +65,7 @@ class AzureNative(HandlerProvider):
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         self.handler(request.type)
         native_type = TYPES[type_token(request.type)]
-        old, given = self.plain(request.old_inputs), self.plain(request.new_inputs)
+        old, given = plain_object(request.old_inputs), plain_object(request.new_inputs)
         defaults = {
             **_name(native_type, request, old),
             **await self._place(native_type, old, given),
@@ -116,11 +113,6 @@ class AzureNative(HandlerProvider):
         path = known.resource_id(self._arm.subscription, {"resourceGroupName": group})
         found = await self._arm.get(path, known.api_version, None)
         return {"location": found["location"]} if found else {}
-
-    def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
-        """Returns plain values without nulls, which azure-native drops first."""
-        plain: dict[str, Any] = without_nulls(plain_map(values or {}))
-        return plain
 
 
 def _mistakes(native_type: NativeType, inputs: Values) -> list[Mistake]:

@@ -1,14 +1,11 @@
 """The provider: turns the engine's calls into requests to an API server."""
 
-from collections.abc import Mapping
-
 from pulumi.provider.experimental import provider as sdk
-from pulumi.provider.experimental.property_value import PropertyValue
 
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError
-from provider_kit.values import plain_map, without_nulls
+from provider_kit.values import plain_map, plain_object
 from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster, NoMatchError
 from rehearsal.offline_plug_ins.kubernetes.connection import (
     Connection,
@@ -56,7 +53,7 @@ class Kubernetes(sdk.Provider):
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         if is_release(request.type):
             return self._releases.check(request)
-        inputs, old = _inputs(request.new_inputs), _inputs(request.old_inputs)
+        inputs, old = plain_object(request.new_inputs), plain_object(request.old_inputs)
         typed(request.type, inputs)
         if "generateName" in metadata(inputs):
             raise ProviderError(
@@ -69,7 +66,7 @@ class Kubernetes(sdk.Provider):
         if is_release(request.type):
             return self._releases.diff(request)
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
-        old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
+        old, new = plain_object(request.old_inputs), plain_object(request.new_inputs)
         typed(request.type, new)
         return object_diff(
             # A policy of the cluster may have written other values than those that were sent.
@@ -82,7 +79,7 @@ class Kubernetes(sdk.Provider):
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         if is_release(request.type):
             return await self._releases.create(request)
-        inputs = _inputs(request.properties)
+        inputs = plain_object(request.properties)
         typed(request.type, inputs)
         if request.preview:
             planned = inputs
@@ -96,7 +93,7 @@ class Kubernetes(sdk.Provider):
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         if is_release(request.type):
             return await self._releases.update(request)
-        new = _inputs(request.news)
+        new = plain_object(request.news)
         state = plain_map(request.olds)
         typed(request.type, new)
         if request.preview:
@@ -110,7 +107,7 @@ class Kubernetes(sdk.Provider):
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         if is_release(request.type):
             return await self._releases.read(request)
-        inputs, state = _inputs(request.inputs), plain_map(request.properties)
+        inputs, state = plain_object(request.inputs), plain_map(request.properties)
         obj = identified(request.resource_id, typed(request.type, inputs))
         if await self._connection.may_forget(request.urn, is_deletion=False):
             return sdk.ReadResponse()
@@ -153,8 +150,3 @@ class Kubernetes(sdk.Provider):
         except NoMatchError:
             return inputs
         return with_metadata(inputs, namespace=cluster.namespace) if kind.is_namespaced else inputs
-
-
-def _inputs(values: Mapping[str, PropertyValue]) -> Object:
-    plain: Object = without_nulls(plain_map(values))
-    return plain
