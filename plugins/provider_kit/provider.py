@@ -23,7 +23,6 @@ from provider_kit.serving import (
     type_token,
 )
 from provider_kit.values import (
-    laid_over,
     plain_map,
     plain_object,
     property_map,
@@ -151,8 +150,8 @@ class HandlerProvider(sdk.Provider):
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         handler, inputs = self.handler(request.type), plain_object(request.news)
         old = Recorded(plain_object(request.old_inputs), plain_object(request.olds))
-        # Azure may still return secrets that the program has removed.
-        marked = laid_over(request.news, laid_over(request.old_inputs, request.olds))
+        # Azure may still return a property that the program has removed.
+        marked = {**request.olds, **request.old_inputs, **request.news}
         if request.preview:
             outputs = handler.preview(inputs, old.outputs)
             return sdk.UpdateResponse(self.response(outputs, marked))
@@ -167,9 +166,8 @@ class HandlerProvider(sdk.Provider):
         live = await self.handler(request.type).read(request.resource_id, old)
         if live is None:
             return sdk.ReadResponse()
-        old_outputs, old_inputs = request.properties, request.inputs
-        outputs = self.response(live.outputs, laid_over(old_outputs, old_inputs))
-        inputs = self.response(live.inputs, laid_over(old_inputs, old_outputs))
+        outputs = self.response(live.outputs, {**request.inputs, **request.properties})
+        inputs = self.response(live.inputs, {**request.properties, **request.inputs})
         if live.reason:
             raise ResourceInitError(
                 live.reason, resource_id=live.resource_id, properties=outputs, inputs=inputs

@@ -105,27 +105,6 @@ def with_secrets_of(
     return {name: _hidden_as(value, others.get(name)) for name, value in values.items()}
 
 
-def laid_over(
-    values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
-) -> dict[str, PropertyValue]:
-    """Returns the values, and the other values where these have none."""
-    return {**others, **{name: _over(value, others.get(name)) for name, value in values.items()}}
-
-
-def _over(value: PropertyValue, other: PropertyValue | None) -> PropertyValue:
-    if other is None:
-        return value
-    match value.value, other.value:
-        case (Mapping() as members, Mapping() as others) if not value.is_secret:
-            below = {
-                name: member.with_secret(member.is_secret or other.is_secret)
-                for name, member in others.items()
-            }
-            inner: Any = laid_over(members, below)
-            return PropertyValue(inner, dependencies=value.dependencies)
-    return value
-
-
 def _hidden_as(value: PropertyValue, other: PropertyValue | None) -> PropertyValue:
     if other is None:
         return value
