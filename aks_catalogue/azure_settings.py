@@ -16,7 +16,6 @@ class Setting:
     variables: tuple[str, ...]
     description: str
     is_secret: bool = False
-    is_switch: bool = False
     default: str = ""
 
 
@@ -51,7 +50,6 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "useOidc": Setting(
             ("ARM_USE_OIDC",),
             "Sign in with a token of another issuer (OIDC).",
-            is_switch=True,
         ),
         "oidcToken": Setting(("ARM_OIDC_TOKEN",), "The OIDC token.", is_secret=True),
         "oidcTokenFilePath": Setting(
@@ -70,7 +68,6 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "useMsi": Setting(
             ("ARM_USE_MSI",),
             "Sign in as the managed identity of the VM; clientId selects one of several.",
-            is_switch=True,
         ),
         "metadataHost": Setting(
             ("ARM_METADATA_HOSTNAME",),

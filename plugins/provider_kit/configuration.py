@@ -28,10 +28,6 @@ _CLOUDS: Mapping[str, str] = MappingProxyType(
 # As long as the Azure SDK waits for the CLI's token.
 _CLI_SECONDS = 10
 _OR_SIGN_IN = ", or sign in with `az login`"
-_SWITCHES: Mapping[str, bool] = MappingProxyType(
-    {"": False, "0": False, "1": True, "false": False, "true": True}
-)
-_NO_SWITCH = "must be `true` or `false`"
 
 
 @dataclass(frozen=True)
@@ -66,11 +62,7 @@ class Configuration:
         )
 
     def is_on(self, name: str) -> bool:
-        value = self.text(name).lower()
-        if value not in _SWITCHES:
-            variables = "".join(f", or {variable}" for variable in self.settings[name].variables)
-            raise ProviderError(f"{name} {_NO_SWITCH}: correct {self.provider}:{name}{variables}.")
-        return _SWITCHES[value]
+        return self.text(name).lower() in ("1", "true")
 
     def _of_the_cli(self, name: str) -> str:
         """Returns a setting of the Azure CLI, if the provider signs in with it."""
@@ -100,12 +92,6 @@ def _cli_account(program: str) -> Mapping[str, str]:
 def setting_mistakes(
     given: Mapping[str, Any], settings: Mapping[str, Setting]
 ) -> Iterator[Mistake]:
-    """Yields all mistakes in a configuration."""
-    for name in sorted(given.keys() - _OF_THE_ENGINE):
-        value, setting = given[name], settings.get(name)
-        if setting is None:
-            yield Mistake(name, f"is not a setting: use one of {', '.join(settings)}")
-        elif value is UNKNOWN or not setting.is_switch:
-            continue
-        elif str(value or "").lower() not in _SWITCHES:
-            yield Mistake(name, _NO_SWITCH)
+    """Yields the names in a configuration that are no settings."""
+    for name in sorted(given.keys() - _OF_THE_ENGINE - settings.keys()):
+        yield Mistake(name, f"is not a setting: use one of {', '.join(settings)}")

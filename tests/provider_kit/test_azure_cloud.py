@@ -25,7 +25,6 @@ METADATA = {"resourceManager": "https://arm.example/", "authentication": LOGIN}
         (OIDC, "there is no token.*A job on GitHub needs"),
         (OIDC | {"oidcTokenFilePath": "/none"}, "Cannot sign in to Azure: .*/none"),
         (OIDC | {"oidcRequestUrl": "http://plain", "oidcRequestToken": "b"}, "only sent to https"),
-        ({"useMsi": "yes"}, "must be `true` or `false`: correct azure-native:useMsi, or ARM_USE"),
     ],
 )
 def test_a_setting_that_is_missing_or_wrong_is_named(given: dict[str, str], message: str) -> None:
