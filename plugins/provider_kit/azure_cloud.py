@@ -1,15 +1,16 @@
 """The Azure cloud that a provider uses, and its credential."""
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.request import Request, urlopen
 
 from azure.core import AsyncPipelineClient
-from azure.core.credentials import AccessToken
 from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, HttpResponseError
 from azure.core.pipeline.policies import AsyncRetryPolicy
@@ -17,11 +18,11 @@ from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from provider_kit.configuration import Configuration
 from provider_kit.errors import explained
-from provider_kit.secrecy import Masking
 from provider_kit.serving import ProviderError
 
 # For servers that respond at once or not at all: metadata, OIDC tokens, Entra ID.
 _TIMEOUTS: Mapping[str, Any] = MappingProxyType({"connection_timeout": 10, "read_timeout": 20})
+_OIDC_SECONDS = 10
 _METADATA_API_VERSION = "2022-09-01"
 _METADATA_HOSTS: Mapping[str, str] = MappingProxyType(
     {"china": "management.chinacloudapi.cn", "usgovernment": "management.usgovcloudapi.net"}
@@ -39,6 +40,8 @@ class AzureCloud:
     resource_manager: str
     authority: str
     audience: str
+    # A file of certificates to trust instead of the machine's: those of a cloud on this machine.
+    authorities: Path | None = None
 
     @property
     def scope(self) -> str:
@@ -53,11 +56,7 @@ PUBLIC_CLOUD = AzureCloud(
 
 
 async def azure_cloud(configuration: Configuration, authorities: Path | None = None) -> AzureCloud:
-    """Returns the configured cloud, by metadata host or name. The default is the public cloud.
-
-    `authorities` is a file of certificates to trust instead of the machine's: those of a cloud on
-    this machine.
-    """
+    """Returns the configured cloud, by metadata host or name. The default is the public cloud."""
     host = configuration.text("metadataHost")
     environment = configuration.text("environment").lower()
     if not host and environment == "public":
@@ -70,7 +69,7 @@ async def azure_cloud(configuration: Configuration, authorities: Path | None = N
         )
     url = f"https://{host}/metadata/endpoints?api-version={_METADATA_API_VERSION}"
     try:
-        return _cloud(await _answer(url, authorities))
+        return _cloud(await _answer(url, authorities), authorities)
     except _ERRORS as error:
         raise ProviderError(
             f"The metadata of the Azure cloud at {host} cannot be read ({explained(error)}). "
@@ -86,52 +85,41 @@ def trusting(authorities: Path | None) -> dict[str, Any]:
     return {"connection_verify": str(authorities), "use_env_settings": False}
 
 
-async def _answer(url: str, authorities: Path | None, **headers: str) -> Any:
+async def _answer(url: str, authorities: Path | None) -> Any:
     """Returns a server's JSON response. Follows no redirects, which could lead to plain http."""
     retries = AsyncRetryPolicy(retry_total=3, retry_backoff_factor=0.5, timeout=30)
     client: AsyncPipelineClient[HttpRequest, AsyncHttpResponse] = AsyncPipelineClient(
         url, policies=[retries], **_TIMEOUTS, **trusting(authorities)
     )
     async with client:
-        answer = await client.send_request(HttpRequest("GET", url, headers=headers))
+        answer = await client.send_request(HttpRequest("GET", url))
         if answer.status_code != 200:
             raise HttpResponseError(response=answer)
         return answer.json()
 
 
-def _cloud(metadata: dict[str, Any]) -> AzureCloud:
+def _cloud(metadata: dict[str, Any], authorities: Path | None) -> AzureCloud:
     authentication = metadata["authentication"]
     login = urlsplit(authentication["loginEndpoint"])
-    cloud = AzureCloud(
+    return AzureCloud(
         resource_manager=metadata["resourceManager"].rstrip("/"),
         # The path of a login endpoint is its tenant, which the credential adds.
         authority=f"{login.scheme}://{login.netloc}",
         audience=authentication["audiences"][0],
+        authorities=authorities,
     )
-    for url in (cloud.resource_manager, cloud.authority):
-        _require_https(url, "The metadata of the Azure cloud")
-    return cloud
 
 
-def _require_https(url: str, source: str) -> None:
-    if not url.lower().startswith("https://"):
-        raise ProviderError(f"{source} names {url}: tokens are only sent to https.")
-
-
-def azure_credential(
-    cloud: AzureCloud, configuration: Configuration, authorities: Path | None = None
-) -> AsyncTokenCredential:
+def azure_credential(cloud: AzureCloud, configuration: Configuration) -> AsyncTokenCredential:
     """Returns the Azure SDK's credential, chosen as azure-native does. The default is the CLI's."""
     try:
-        return _credential(cloud, configuration, authorities)
+        return _credential(cloud, configuration)
     except (OSError, TypeError, ValueError) as error:
         # The tenant, the file of the token, or the certificate cannot be used.
         raise ProviderError(f"Cannot sign in to Azure: {error}") from error
 
 
-def _credential(
-    cloud: AzureCloud, configuration: Configuration, authorities: Path | None
-) -> AsyncTokenCredential:
+def _credential(cloud: AzureCloud, configuration: Configuration) -> AsyncTokenCredential:
     # A slow import, which a preview without changes does not need.
     from azure.identity import aio as identity  # noqa: PLC0415
 
@@ -144,71 +132,39 @@ def _credential(
     principal = configuration.required("tenantId"), configuration.required("clientId")
     # Discovery asks the public cloud, which does not know the authorities of other clouds.
     alone = {"authority": cloud.authority, "disable_instance_discovery": cloud != PUBLIC_CLOUD}
-    options: dict[str, Any] = {**alone, **_TIMEOUTS, **trusting(authorities)}
+    options: dict[str, Any] = {**alone, **_TIMEOUTS, **trusting(cloud.authorities)}
     if use_oidc:
-        asserting = partial(identity.ClientAssertionCredential, *principal, **options)
-        return _with_oidc(configuration, authorities, asserting)
+        return identity.ClientAssertionCredential(*principal, _assertion(configuration), **options)
     if path:
         password = text("clientCertificatePassword") or None
         return identity.CertificateCredential(*principal, path, password=password, **options)
     return identity.ClientSecretCredential(*principal, secret, **options)
 
 
-def _with_oidc(
-    configuration: Configuration,
-    authorities: Path | None,
-    asserting: Callable[[Callable[[], str]], Any],
-) -> AsyncTokenCredential:
-    credential: AsyncTokenCredential
-    if token := configuration.text("oidcToken"):
-        credential = asserting(lambda: token)
-    elif path := configuration.text("oidcTokenFilePath"):
-        # Read for each sign-in, too: the token expires before a long update ends.
+def _assertion(configuration: Configuration) -> Callable[[], str]:
+    """Returns a function that gets the OIDC token, for each sign-in: it expires soon."""
+    text = configuration.text
+    if token := text("oidcToken"):
+        return lambda: token
+    if path := text("oidcTokenFilePath"):
         Path(path).read_bytes()
-        credential = asserting(lambda: Path(path).read_text("utf-8").strip())
-    elif url := configuration.text("oidcRequestUrl"):
-        _require_https(url, "oidcRequestUrl")
-        bearer = configuration.required("oidcRequestToken")
-        credential = _RequestingCredential(url, bearer, authorities, asserting)
-    else:
-        raise ProviderError(
-            "useOidc is set, but there is no token: set oidcToken, oidcTokenFilePath, or "
-            "oidcRequestUrl. A job on GitHub needs `permissions: id-token: write`."
-        )
-    return credential
+        return lambda: Path(path).read_text("utf-8").strip()
+    if url := text("oidcRequestUrl"):
+        return partial(_requested, url, configuration.required("oidcRequestToken"))
+    raise ProviderError(
+        "useOidc is set, but there is no token: set oidcToken, oidcTokenFilePath, or "
+        "oidcRequestUrl. A job on GitHub needs `permissions: id-token: write`."
+    )
 
 
-@dataclass(frozen=True)
-class _RequestingCredential(AsyncTokenCredential):
-    """Requests an OIDC token for each sign-in, as on GitHub's runners: it expires soon.
-
-    The Azure SDK's credential alone would call a function that blocks all resources.
-    """
-
-    url: str
-    bearer: str = field(repr=False)
-    authorities: Path | None
-    asserting: Callable[[Callable[[], str]], Any]
-
-    async def get_token(self, *scopes: str, **more: Any) -> AccessToken:
-        assertion = await self._assertion()
-        async with self.asserting(lambda: assertion) as credential:
-            token: AccessToken = await credential.get_token(*scopes, **more)
-            return token
-
-    async def close(self) -> None:
-        """Has nothing to close: each sign-in closes its own connection."""
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    async def _assertion(self) -> str:
-        parts = urlsplit(self.url)
-        query = urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)])
-        url = parts._replace(query=query).geturl()
-        try:
-            answer = await _answer(url, self.authorities, Authorization=f"Bearer {self.bearer}")
-            return str(answer["value"])
-        except _ERRORS as error:
-            reason = Masking([self.bearer]).masked(explained(error))
-            raise ProviderError(f"{parts.netloc} returned no OIDC token ({reason}).") from error
+def _requested(url: str, bearer: str) -> str:
+    """Requests an OIDC token, as on GitHub's runners."""
+    parts = urlsplit(url)
+    query = urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)])
+    headers = {"Authorization": f"Bearer {bearer}"}
+    request = Request(parts._replace(query=query).geturl(), headers=headers)  # noqa: S310 (the runner's)
+    try:
+        with urlopen(request, timeout=_OIDC_SECONDS) as answer:  # noqa: S310 (the runner's)
+            return str(json.load(answer)["value"])
+    except (OSError, LookupError, TypeError, ValueError) as error:
+        raise ProviderError(f"{parts.netloc} returned no OIDC token ({error}).") from error

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+import io
 import os
 from pathlib import Path
 from unittest import mock
@@ -13,15 +14,16 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 
 from aks_preview.configuration import SETTINGS
+from provider_kit import azure_cloud
 from tests.aks_preview.odd import clock
-from tests.aks_preview.odd.azure import Answer, OddAzure, refusal, serving
+from tests.aks_preview.odd.azure import Answer, OddAzure, serving
 from tests.aks_preview.odd.driver import Outcome, driving
 from tests.aks_preview.odd.test_events import create
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.waiting import until
 
 SECRET, BEARER = "a client's secret", "what is shown to the runner"
-OF_GITHUB = {"useOidc": "true", "oidcRequestUrl": "{url}/runner?a=1", "oidcRequestToken": BEARER}
+OF_GITHUB = {"useOidc": "1", "oidcRequestUrl": "https://runner/?a=1", "oidcRequestToken": BEARER}
 OF_THE_FILE = {"useOidc": "true", "oidcTokenFilePath": "{folder}/token"}
 PFX = {"clientCertificatePath": "{folder}/pfx", "clientCertificatePassword": "password"}
 MSI = {"access_token": "t", "expires_on": 2**33, "token_type": "Bearer", "resource": "arm"}
@@ -79,10 +81,12 @@ def created(azure: OddAzure, folder: Path, **given: str) -> Outcome:
 )
 def test_each_way_to_sign_in_works(given: dict[str, str], shown: str, folder: Path) -> None:
     write_certificate(folder / "pfx")
-    azure, token = OddAzure(), Answer(body={"value": "of.the.runner"})
-    azure.bend("GET /runner", refusal(503, "ServiceUnavailable"), for_ever=token)
-
-    assert created(azure, folder, **given).error == ""
+    azure, token = OddAzure(), mock.Mock(side_effect=[io.BytesIO(b'{"value": "of.the.runner"}')])
+    with mock.patch.object(azure_cloud, "urlopen", token):
+        assert created(azure, folder, **given).error == ""
+    for asked, *_ in (call.args for call in token.call_args_list):
+        assert asked.full_url.startswith("https://runner/?a=1&audience=api")
+        assert asked.get_header("Authorization") == f"Bearer {BEARER}"
 
     sent = [made.body.decode() for made in azure.requests if made.phase == "token"]
     assert bool(sent) is bool(shown)
@@ -92,14 +96,14 @@ def test_each_way_to_sign_in_works(given: dict[str, str], shown: str, folder: Pa
 # Entra ID does not repeat a secret; who stands in its place may.
 NO = {"error": "invalid_client", "error_description": f"AADSTS7000215: {SECRET} is none."}
 PAGE = Answer(200, "<html>A proxy's own page</html>")
-NOT_THIS = refusal(403, "Forbidden", f"Not with {BEARER}.")
+NOWHERE = OF_GITHUB | {"oidcRequestUrl": "https://127.0.0.1:9"}
 
 
 @pytest.mark.parametrize(
     ("given", "phase", "answer", "reason"),
     [
         ({}, "metadata", PAGE, "The metadata of the Azure cloud at"),
-        (OF_GITHUB, "GET /runner", NOT_THIS, "Not with [secret]."),
+        (NOWHERE, "", PAGE, "127.0.0.1:9 returned no OIDC token ("),
         ({}, "token", Answer(401, NO), "AADSTS7000215: [secret] is none."),
         (PFX | {"clientCertificatePassword": "x"}, "", PAGE, "Cannot sign in to Azure: Failed"),
         (PFX | {"clientCertificatePath": "/nowhere"}, "", PAGE, "Cannot sign in to Azure: [Errno"),

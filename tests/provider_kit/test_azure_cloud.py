@@ -24,7 +24,6 @@ METADATA = {"resourceManager": "https://arm.example/", "authentication": LOGIN}
         (WHO | {"tenantId": "a b", "clientSecret": "s"}, "Cannot sign in to Azure: Invalid tenant"),
         (OIDC, "there is no token.*A job on GitHub needs"),
         (OIDC | {"oidcTokenFilePath": "/none"}, "Cannot sign in to Azure: .*/none"),
-        (OIDC | {"oidcRequestUrl": "http://plain", "oidcRequestToken": "b"}, "only sent to https"),
     ],
 )
 def test_a_setting_that_is_missing_or_wrong_is_named(given: dict[str, str], message: str) -> None:
@@ -48,10 +47,3 @@ def test_a_sovereign_cloud_is_known_by_its_name() -> None:
     assert cloud.authority == "https://login.example"
     with pytest.raises(ProviderError, match="use public, china, usgovernment"):
         cloud_of({"ARM_ENVIRONMENT": "moon"}, METADATA)
-
-
-def test_a_cloud_without_encryption_is_refused() -> None:
-    plain = {**LOGIN, "loginEndpoint": "http://login.example"}
-    for metadata in ({"resourceManager": "http://arm.example"}, {"authentication": plain}):
-        with pytest.raises(ProviderError, match="only sent to https"):
-            cloud_of({"ARM_METADATA_HOSTNAME": "arm.example"}, {**METADATA, **metadata})

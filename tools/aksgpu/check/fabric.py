@@ -62,13 +62,13 @@ async def _has_one_group(
     scale_set: ScaleSet, configuration: Configuration, authorities: Path | None
 ) -> bool:
     cloud = await azure_cloud(configuration, authorities)
-    async with azure_credential(cloud, configuration, authorities) as credential:
+    async with azure_credential(cloud, configuration) as credential:
         policies = [
             AsyncRetryPolicy(),
             AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope),
         ]
         client: AsyncPipelineClient[HttpRequest, AsyncHttpResponse] = AsyncPipelineClient(
-            cloud.resource_manager, policies=policies, **trusting(authorities)
+            cloud.resource_manager, policies=policies, **trusting(cloud.authorities)
         )
         async with client:
             url = f"{cloud.resource_manager.rstrip('/')}{scale_set.id}?api-version={_API_VERSION}"

@@ -126,9 +126,7 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
     cloud = await _cloud(access)
     trust = trusting(access.authorities)
     async with AsyncExitStack() as opened:
-        credential = await opened.enter_async_context(
-            azure_credential(cloud, access.configuration, access.authorities)
-        )
+        credential = await opened.enter_async_context(azure_credential(cloud, access.configuration))
         # A refusal is reported here once, not by every request.
         async with asyncio.timeout(_SIGN_IN_SECONDS):
             await credential.get_token(cloud.scope)
