@@ -11,8 +11,6 @@ from pulumi.runtime import rpc
 
 MASK = "[secret]"
 _LONGEST = 4000
-# Longer texts are cut before anything looks into them: meanwhile, no other resource moves.
-LONGEST_READ = 32_000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
 # Shorter secrets can be parts of ordinary words.
 SHORTEST = 6
@@ -35,11 +33,11 @@ class Masking:
 
 
 class Secrets:
-    """The secrets of one request of the engine: by its secret marks, and by these names."""
+    """The secrets of requests of the engine: by its secret marks, and by these names."""
 
-    def __init__(self, request: Any = None, names: Collection[str] = ()) -> None:
-        self._request = request
+    def __init__(self, names: Collection[str], *requests: Any) -> None:
         self._names = names
+        self._requests = requests
 
     def masked(self, text: str) -> str:
         return self._masking.masked(text)
@@ -47,10 +45,10 @@ class Secrets:
     @cached_property
     def _masking(self) -> Masking:
         # Only if there is a message.
-        return Masking(set(self._all()))
+        return Masking({text for request in self._requests for text in self._all(request)})
 
-    def _all(self) -> Iterator[str]:
-        for field, value in self._request.ListFields() if self._request is not None else ():
+    def _all(self, request: Any) -> Iterator[str]:
+        for field, value in request.ListFields():
             if field.message_type is not None and field.message_type.name == "Struct":
                 for name, member in PropertyValue.unmarshal_map(value).items():
                     yield from self._texts(name, member, is_secret=False)
@@ -69,23 +67,21 @@ class Secrets:
 
 
 # Each request of the engine has its own context.
-_CURRENT: ContextVar[tuple[Secrets, ...]] = ContextVar("secrets", default=())
+_NONE = Secrets(())
+_CURRENT: ContextVar[Secrets] = ContextVar("secrets", default=_NONE)
 
 
-def hide(*secrets: Secrets) -> None:
+def hide(secrets: Secrets) -> None:
     """Sets the secrets to mask for the current request."""
     _CURRENT.set(secrets)
 
 
 def masked(text: str) -> str:
     """Returns a text without the secrets of the current request."""
-    for secrets in _CURRENT.get():
-        text = secrets.masked(text)
-    return text
+    return _CURRENT.get().masked(text)
 
 
 def legible(text: str) -> str:
     """Returns a text without secrets and terminal control sequences, of limited length."""
-    text = masked(text[:LONGEST_READ])
-    text = _CONTROL.sub(" ", text.replace("\r\n", "\n")).strip()
+    text = _CONTROL.sub(" ", masked(text).replace("\r\n", "\n")).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

@@ -19,7 +19,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import grpc
 from pulumi.errors import InputPropertiesError
@@ -135,19 +134,16 @@ async def _until_gone(engine_address: str, is_over: asyncio.Event) -> None:
 
 
 _Method = Callable[[Any, Any, Any], Awaitable[Any]]
-# The secrets in the configuration of each provider, to mask in all requests.
-_configuration_secrets: WeakKeyDictionary[Any, Secrets] = WeakKeyDictionary()
 
 
 def reports_errors(method: _Method) -> _Method:
     """Returns a provider's errors as gRPC errors, with masked secrets."""
 
     @wraps(method)
-    async def call(self: ProviderServicer, request: Any, context: Any) -> Any:
-        secrets = Secrets(request, getattr(self._provider, "hidden", ()))
+    async def call(self: "Servicer", request: Any, context: Any) -> Any:
         if isinstance(request, provider_pb2.ConfigureRequest):
-            _configuration_secrets[self._provider] = secrets
-        hide(secrets, _configuration_secrets.get(self._provider, secrets))
+            self.configuration = request
+        hide(Secrets(getattr(self._provider, "hidden", ()), request, self.configuration))
         try:
             return await method(self, request, context)
         except Exception as raised:
@@ -219,6 +215,9 @@ def _diff_response(answer: sdk.DiffResponse) -> Any:
 
 class Servicer(ProviderServicer):
     """Answers the engine's requests."""
+
+    # Its secrets are masked in the answers to all requests.
+    configuration = provider_pb2.ConfigureRequest()
 
     CheckConfig = reports_errors(ProviderServicer.CheckConfig)
     Configure = reports_errors(ProviderServicer.Configure)

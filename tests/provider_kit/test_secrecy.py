@@ -11,7 +11,7 @@ from tests.aks_preview.odd.driver import secret
 def of(*names: str, **news: object) -> Secrets:
     request = provider_pb2.CreateRequest()
     json_format.ParseDict(news, request.properties)
-    return Secrets(request, names)
+    return Secrets(names, request)
 
 
 def test_the_longest_secret_is_masked_first_and_short_ones_as_whole_words() -> None:
