@@ -23,7 +23,7 @@ from aks_preview.aks_types import (
     is_anothers,
 )
 from aks_preview.configuration import TAKE_OVER, taken_over
-from provider_kit.arm import Arm, Delivery, Headers, NotFoundError, state_of, unchanged
+from provider_kit.arm import Arm, Change, Headers, NotFoundError, state_of, unchanged
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
@@ -92,19 +92,19 @@ class AksResource(Handler):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
             self._taken.add(resource_id.lower())
             return resource_id, await self.update(task, resource_id, Recorded({}, existing), inputs)
-        delivery = Delivery()
 
         async def request() -> tuple[Values, Headers]:
             # An earlier try may have created it.
-            only_new = {} if delivery.is_unclear else {"If-None-Match": "*"}
+            only_new = {} if put.is_unclear else {"If-None-Match": "*"}
             return self._type.body(inputs), {**(inputs.get(HEADERS) or {}), **only_new}
 
+        put = Change("PUT", resource_id, self._api_version, request, self._is_busy)
         try:
-            return resource_id, await self._put(task, resource_id, inputs, request, delivery)
+            return resource_id, await self._put(task, inputs, put)
         except Exception as error:
             # After Azure has accepted the request, a 404 does not prove that nothing exists.
-            if delivery.is_accepted or (delivery.is_unclear and await self._may_exist(resource_id)):
-                raise _unfinished(resource_id, inputs, error, delivery) from error
+            if put.accepted or (put.is_unclear and await self._may_exist(resource_id)):
+                raise _unfinished(resource_id, inputs, error, put) from error
             if getattr(error.__cause__, "status_code", None) == _PRECONDITION_FAILED:
                 message = _exists_already(self._type, task, resource_id)
                 raise ProviderError(f"{message}\n{error}") from error
@@ -113,7 +113,7 @@ class AksResource(Handler):
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
         desired = emptied(self._type.known.emptied_by, old.inputs, inputs)
-        is_finished, delivery, etags = _was_finished(old.outputs), Delivery(), [""]
+        is_finished, etags = _was_finished(old.outputs), [""]
 
         async def request() -> tuple[Values, Headers]:
             """Reads the live resource for each try: AKS can scale it while this waits."""
@@ -129,11 +129,12 @@ class AksResource(Handler):
             has_changed = error.status_code == _PRECONDITION_FAILED and etags[-1] != etags[-2]
             return has_changed or self._is_busy(error)
 
+        put = Change("PUT", place, self._api_version, request, is_busy)
         try:
-            return await self._put(task, place, inputs, request, delivery, is_busy)
+            return await self._put(task, inputs, put)
         except Exception as error:
-            if delivery.is_accepted or delivery.is_unclear:
-                raise _unfinished(resource_id, inputs, error, delivery) from error
+            if put.accepted or put.is_unclear:
+                raise _unfinished(resource_id, inputs, error, put) from error
             raise
 
     async def read(self, resource_id: str, old: Recorded) -> Live | None:
@@ -163,31 +164,16 @@ class AksResource(Handler):
             message = f"{place} is not deleted in Azure, because this update has taken it over."
             await self._log.warning(task.urn, message)
             return
-
+        deletion = Change("DELETE", place, self._api_version, unchanged(), self._is_busy)
         try:
-            async with self._arm.failing(task.until):
-                accepted = await self._arm.begin(
-                    "DELETE", place, self._api_version, unchanged(), is_busy=self._is_busy
-                )
-            await self._arm.finish(accepted, task.until)
+            await self._arm.change(deletion, task.until)
         except NotFoundError as error:
             refusal = str(error)
         await self._require_gone(task, place, refusal)
 
-    async def _put(
-        self,
-        task: Task,
-        resource_id: str,
-        inputs: Values,
-        request: Callable[[], Any],
-        delivery: Delivery,
-        is_busy: Callable[[HttpResponseError], bool] | None = None,
-    ) -> dict[str, Any]:
+    async def _put(self, task: Task, inputs: Values, put: Change) -> dict[str, Any]:
         """Sends a PUT, and returns the outputs after its operation has ended."""
-        place, is_busy = (resource_id, self._api_version), is_busy or self._is_busy
-        async with self._arm.failing(task.until):
-            accepted = await self._arm.begin("PUT", *place, request, delivery, is_busy)
-        resource = await self._arm.finish(accepted, task.until)
+        resource = await self._arm.change(put, task.until)
         outputs = self._type.outputs_of(resource, self._api_version)
         return {STATE: SUCCEEDED} | outputs | _not_returned(inputs)
 
@@ -390,9 +376,9 @@ def _not_returned(inputs: Values) -> dict[str, Any]:
 
 
 def _unfinished(
-    resource_id: str, inputs: Values, error: Exception, delivery: Delivery
+    resource_id: str, inputs: Values, error: Exception, put: Change
 ) -> ResourceInitError:
-    exists = "exists" if delivery.is_accepted else "may exist"
+    exists = "exists" if put.accepted else "may exist"
     return ResourceInitError(
         f"{resource_id} {exists}, but is not finished: {explained(error)}\n"
         "It stays in the state, and the next `pulumi up` continues with it.",

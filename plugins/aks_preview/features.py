@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_catalogue.mistakes import Mistake
-from provider_kit.arm import Arm, Delivery, NotFoundError, unchanged
+from provider_kit.arm import Arm, Change, NotFoundError, unchanged
 from provider_kit.arm_types import ArmType
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
@@ -77,16 +77,16 @@ class FeatureRegistration(Handler):
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which activates it."""
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
-        subscription, delivery = self._arm.subscription, Delivery()
-        resource_id = _TYPE.resource_id(subscription, inputs)
-        provider = f"/subscriptions/{subscription}/providers/{namespace}"
+        resource_id = _TYPE.resource_id(self._arm.subscription, inputs)
+        provider = f"/subscriptions/{self._arm.subscription}/providers/{namespace}"
+        registration = _post(f"{resource_id}/register", _FEATURES_VERSION)
         try:
-            await self._post(task, f"{resource_id}/register", _FEATURES_VERSION, delivery)
+            await self._arm.change(registration, task.until)
             await self._wait(task, resource_id, _FEATURES_VERSION, f"{feature} of {namespace}")
-            await self._post(task, f"{provider}/register", _PROVIDERS_VERSION)
+            await self._arm.change(_post(f"{provider}/register", _PROVIDERS_VERSION), task.until)
             await self._wait(task, provider, _PROVIDERS_VERSION, f"The provider {namespace}")
         except Exception as error:
-            if not (delivery.is_accepted or delivery.is_unclear):
+            if not (registration.accepted or registration.is_unclear):
                 raise
             raise ResourceInitError(
                 f"{explained(error)}\nThe next `pulumi up` continues with it.",
@@ -131,16 +131,11 @@ class FeatureRegistration(Handler):
             return
         self._arm.require(resource_id)
         try:
-            await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)
+            change = _post(f"{resource_id}/unregister", _FEATURES_VERSION)
+            await self._arm.change(change, task.until)
         except NotFoundError as error:
             if not error.is_gone:
                 raise
-
-    async def _post(
-        self, task: Task, path: str, api_version: str, delivery: Delivery | None = None
-    ) -> None:
-        async with self._arm.failing(task.until):
-            await self._arm.begin("POST", path, api_version, unchanged(), delivery)
 
     async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
         """Waits until a feature or provider is registered. Reports each state."""
@@ -160,6 +155,10 @@ class FeatureRegistration(Handler):
                 "has expired. Azure can take an hour to register a feature; Pending means that "
                 "Azure has to approve it."
             ) from error
+
+
+def _post(path: str, api_version: str) -> Change:
+    return Change("POST", path, api_version, unchanged())
 
 
 def _state(answer: Mapping[str, Any]) -> str:

@@ -82,23 +82,20 @@ class NotFoundError(ProviderError):
         self.is_gone = is_gone
 
 
-class Delivery:
-    """What is known about a request that changes something."""
-
-    # Whether Azure may have received it, and no response has refused it.
-    is_unclear = False
-    is_accepted = False
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """A request that ARM has accepted."""
+@dataclass
+class Change:
+    """A request that changes something, and what is known about it."""
 
     method: Method
     resource_id: str
     api_version: str
-    # The SDK's response, from which its poller goes on.
-    answer: Any
+    request: Request
+    # Whether an error lasts only as long as something else in Azure.
+    is_busy: Callable[[HttpResponseError], bool] = lambda _: False
+    # Whether Azure may have received it, and no response has refused it.
+    is_unclear: bool = False
+    # The SDK's response if ARM has accepted it: the poller goes on from there.
+    accepted: Any = None
 
 
 class _Sending(SansIOHTTPPolicy[Any, Any]):
@@ -111,11 +108,11 @@ class _Sending(SansIOHTTPPolicy[Any, Any]):
         self._cancellation = cancellation
 
     def on_request(self, request: PipelineRequest[Any]) -> None:
-        delivery = request.context.options.pop("delivery", None)
+        change = request.context.options.pop("change", None)
         if request.http_request.method != "GET":
             self._cancellation.require_none()
-        if delivery is not None:
-            delivery.is_unclear = True
+        if change is not None:
+            change.is_unclear = True
 
 
 class _Transport(AioHttpTransport):  # type: ignore[misc]
@@ -257,58 +254,50 @@ class Arm:
                 f"Whether {resource_id} exists is unknown, so the state stays as it is: {error}"
             ) from error
 
-    async def begin(
-        self,
-        method: Method,
-        resource_id: str,
-        api_version: str,
-        request: Request,
-        delivery: Delivery | None = None,
-        is_busy: Callable[[HttpResponseError], bool] = lambda _: False,
-    ) -> Accepted:
-        """Returns when ARM has accepted a request. `finish` waits for its operation.
+    async def change(self, change: Change, until: float | None = None) -> dict[str, Any]:
+        """Sends a request, waits for its operation, and returns the resource of a PUT or PATCH.
 
-        Repeats the request while `is_busy`, and some times after temporary errors. Raises Azure's
-        errors. A cancellation stops the waiting at once, and a running request after seconds.
+        Repeats the request while `is_busy`, and some times after temporary errors. A cancellation
+        stops the waiting at once, and a running request after seconds.
         """
-        delivery = delivery or Delivery()
-        waits, tried, once = pauses(*_PAUSES), 0, {"retry_total": 0, "delivery": delivery}
+        async with self.failing(until):
+            await self._accept(change)
+            return await self._cancellation.watch(self._finished(change))
+
+    async def _accept(self, change: Change) -> None:
+        """Returns when ARM has accepted a request. Raises Azure's errors."""
+        place = change.method, change.resource_id, change.api_version
+        waits, tried = pauses(*_PAUSES), 0
         while True:
-            body, headers = await request()
-            before = delivery.is_unclear
-            sent = self.send(method, resource_id, api_version, body, headers, **once)
+            body, headers = await change.request()
+            before = change.is_unclear
+            sent = self.send(*place, body, headers, retry_total=0, change=change)
             try:
-                answer = await self._cancellation.answered(sent)
+                change.accepted = await self._cancellation.answered(sent)
             except AzureError as error:
-                delivery.is_unclear &= before or _may_have_arrived(error)
-                waits_for_another = isinstance(error, HttpResponseError) and is_busy(error)
+                change.is_unclear &= before or _may_have_arrived(error)
+                waits_for_another = isinstance(error, HttpResponseError) and change.is_busy(error)
                 tried += not waits_for_another
                 if not waits_for_another and (tried > self.retries or not _is_temporary(error)):
                     raise
                 await wait_because_of(self._explain(error))
                 pause = _asked_pause(error) or next(waits)
             else:
-                delivery.is_accepted = True
-                return Accepted(method, resource_id, api_version, answer)
+                return
             await self._cancellation.watch(asyncio.sleep(pause))
 
-    async def finish(self, accepted: Accepted, until: float | None = None) -> dict[str, Any]:
-        """Waits for the operation, and returns the resource; empty after a DELETE."""
-        async with self.failing(until):
-            return await self._cancellation.watch(self._finished(accepted))
-
-    async def _finished(self, accepted: Accepted) -> dict[str, Any]:
+    async def _finished(self, change: Change) -> dict[str, Any]:
         client, method = await self.client(), AsyncARMPolling(_SECONDS_BETWEEN_POLLS)
         looks: float = _LOOKS_AFTER_THE_END
         resource: Any = None
         try:
-            resource = await AsyncLROPoller(client, accepted.answer, _content, method).result()
+            resource = await AsyncLROPoller(client, change.accepted, _content, method).result()
         except (AzureError, ValueError, AttributeError) as error:
             response = getattr(error, "response", None)
             _require_success(_json(response), response)
             await self._without_operation(error)
             looks = math.inf
-        if accepted.method == "DELETE":
+        if change.method in ("DELETE", "POST"):
             return {}
         # The state of the resource can lag behind its operation, or be that of a later operation
         # of another client.
@@ -318,7 +307,7 @@ class Arm:
                 await asyncio.sleep(next(waits))
             looks -= 1
             try:
-                resource = await self.content("GET", accepted.resource_id, accepted.api_version)
+                resource = await self.content("GET", change.resource_id, change.api_version)
             except HttpResponseError as error:
                 if error.status_code != 404 or absences == 0:
                     raise

@@ -9,7 +9,7 @@ from typing import Any
 
 from azure.core.exceptions import HttpResponseError
 
-from provider_kit.arm import Arm, Method, NotFoundError, unchanged
+from provider_kit.arm import Arm, Change, Method, NotFoundError, unchanged
 from provider_kit.serving import ProviderError
 from rehearsal.offline_plug_ins.azure_native.native_types import (
     TYPES,
@@ -51,12 +51,13 @@ async def write(
 ) -> dict[str, Any]:
     """Returns the response once the write is complete. It does not wait on conflicts."""
     method, body = request
-    async with arm.failing(until):
-        accepted = await arm.begin(method, resource_id, api_version, unchanged(body))
+    change = Change(method, resource_id, api_version, unchanged(body))
     try:
-        return await arm.finish(accepted, until)
+        return await arm.change(change, until)
     except ProviderError as error:
-        raise AcceptedError(str(error)) from error
+        if change.accepted:
+            raise AcceptedError(str(error)) from error
+        raise
 
 
 def words(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from pulumi.provider.experimental import provider as sdk
 from aks_catalogue import networks
 from aks_catalogue.mistakes import Mistake
 from aks_catalogue.shapes import at
-from provider_kit.arm import NotFoundError, unchanged
+from provider_kit.arm import Change, NotFoundError, unchanged
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
@@ -195,10 +195,8 @@ class NativeResource(Handler):
 
     async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
         with contextlib.suppress(NotFoundError):
-            async with self._arm.failing(task.until):
-                version = self._type.api_version
-                accepted = await self._arm.begin("DELETE", resource_id, version, unchanged())
-            await self._arm.finish(accepted, task.until)
+            change = Change("DELETE", resource_id, self._type.api_version, unchanged())
+            await self._arm.change(change, task.until)
 
     def _id(self, inputs: Values) -> str:
         return self._type.resource_id(self._arm.subscription, inputs)
