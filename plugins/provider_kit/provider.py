@@ -16,10 +16,10 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import (
-    DiffRequest,
     ProviderError,
     ResourceInitError,
-    UpdateRequest,
+    is_provider,
+    old_inputs,
     type_token,
 )
 from provider_kit.values import (
@@ -114,14 +114,6 @@ class HandlerProvider(sdk.Provider):
         self._cancellation = cancellation
         self._log = log
 
-    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        # Nothing replaces resources: a resource's ID says where it is, whatever the settings are.
-        old, new = plain_map(request.old_state), plain_map(request.new_inputs)
-        # Otherwise each new version would update a program's provider.
-        changes = diff(old, new, replaces=(), ignored=["version"])
-        changes.delete_before_replace = False
-        return changes
-
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
         return sdk.ConfigureResponse(accept_secrets=self.takes_secrets, supports_preview=True)
 
@@ -130,11 +122,16 @@ class HandlerProvider(sdk.Provider):
         return self.checked(request, handler.mistakes(inputs))
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
+        state, inputs = plain_object(request.old_state), plain_object(request.new_inputs)
+        if is_provider(request.type):
+            # Nothing replaces resources: an ID says where one is, whatever the settings are. And
+            # no new version updates a program's provider.
+            changes = diff(state, inputs, replaces=(), ignored=["version"])
+            changes.delete_before_replace = False
+            return changes
         handler = self.handler(request.type)
         handler.require(request.resource_id)
-        old = Recorded(plain_object(request.old_inputs), plain_object(request.old_state))
-        return handler.diff(old, plain_object(request.new_inputs))
+        return handler.diff(Recorded(plain_object(old_inputs()), state), inputs)
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), plain_object(request.properties)
@@ -147,11 +144,10 @@ class HandlerProvider(sdk.Provider):
         return sdk.CreateResponse(resource_id, self.response(outputs, request.properties))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
-        assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         handler, inputs = self.handler(request.type), plain_object(request.news)
-        old = Recorded(plain_object(request.old_inputs), plain_object(request.olds))
+        old = Recorded(plain_object(old_inputs()), plain_object(request.olds))
         # Azure may still return a property that the program has removed.
-        marked = {**request.olds, **request.old_inputs, **request.news}
+        marked = {**request.olds, **old_inputs(), **request.news}
         if request.preview:
             outputs = handler.preview(inputs, old.outputs)
             return sdk.UpdateResponse(self.response(outputs, marked))

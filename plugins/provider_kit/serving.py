@@ -1,8 +1,7 @@
 """Serves a provider to the engine.
 
-This module adds three features that the SDK's servicer lacks: the old inputs in Diff and Update,
-errors without tracebacks and secrets, and the error for a resource that was created but did not
-become ready.
+This module adds what the SDK's servicer lacks: the old inputs in Diff and Update, errors without
+tracebacks and secrets, and the error for a resource that was created but did not become ready.
 
 The servicer is in `pulumi.provider.experimental`, and may change with any version of the SDK. Only
 this module subclasses it and uses its private `_provider`.
@@ -16,6 +15,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from pulumi.errors import InputPropertiesError
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import ProviderServicer
-from pulumi.runtime import proto
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
 
@@ -63,16 +62,18 @@ class ResourceInitError(ProviderError):
         self.inputs = inputs
 
 
-class DiffRequest(sdk.DiffRequest):
-    """A diff with the old inputs of the resource."""
-
-    old_inputs: dict[str, PropertyValue]
+# The request of the engine that runs: each has its own context.
+_REQUEST: ContextVar[Any] = ContextVar("request")
 
 
-class UpdateRequest(sdk.UpdateRequest):
-    """An update with the old inputs of the resource."""
+def old_inputs() -> dict[str, PropertyValue]:
+    """Returns the inputs in the state, in a diff or an update."""
+    return PropertyValue.unmarshal_map(_REQUEST.get().old_inputs)
 
-    old_inputs: dict[str, PropertyValue]
+
+def is_provider(request_type: str) -> bool:
+    """Whether a request is about the provider's configuration, not a resource."""
+    return request_type.startswith("pulumi:providers:")
 
 
 def type_token(request_type: str) -> str:
@@ -143,11 +144,12 @@ def reports_errors(method: _Method) -> _Method:
     async def call(self: "Servicer", request: Any, context: Any) -> Any:
         if isinstance(request, provider_pb2.ConfigureRequest):
             self.configuration = request
+        _REQUEST.set(request)
         hide(Secrets(getattr(self._provider, "hidden", ()), request, self.configuration))
         try:
             return await method(self, request, context)
         except Exception as raised:
-            # The SDK's servicer wraps a provider's errors; Diff and Update here do not.
+            # The SDK's servicer wraps a provider's errors; a component's it does not.
             original = raised.__context__ if type(raised) is Exception else None
             error = original or raised
             if isinstance(error, ResourceInitError):
@@ -185,34 +187,6 @@ def _detail(error: ResourceInitError) -> bytes:
     return status.SerializeToString()
 
 
-def _diff_request(request: Any) -> DiffRequest:
-    diff = DiffRequest(
-        request.urn,
-        request.id,
-        PropertyValue.unmarshal_map(request.olds),
-        PropertyValue.unmarshal_map(request.news),
-        list(request.ignoreChanges),
-    )
-    diff.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
-    return diff
-
-
-def _diff_response(answer: sdk.DiffResponse) -> Any:
-    kinds = proto.PropertyDiff
-    return proto.DiffResponse(
-        replaces=answer.replaces,
-        stables=answer.stables,
-        deleteBeforeReplace=answer.delete_before_replace,
-        changes=proto.DiffResponse.DIFF_SOME if answer.changes else proto.DiffResponse.DIFF_NONE,
-        diffs=answer.diffs,
-        detailedDiff={
-            path: kinds(kind=kinds.Kind.Value(change.kind.name), inputDiff=change.input_diff)
-            for path, change in answer.detailed_diff.items()
-        },
-        hasDetailedDiff=True,
-    )
-
-
 class Servicer(ProviderServicer):
     """Answers the engine's requests."""
 
@@ -220,33 +194,14 @@ class Servicer(ProviderServicer):
     configuration = provider_pb2.ConfigureRequest()
 
     CheckConfig = reports_errors(ProviderServicer.CheckConfig)
+    # The SDK's own DiffConfig cannot tell what has changed.
+    DiffConfig = reports_errors(ProviderServicer.Diff)
     Configure = reports_errors(ProviderServicer.Configure)
     Check = reports_errors(ProviderServicer.Check)
+    Diff = reports_errors(ProviderServicer.Diff)
     Create = reports_errors(ProviderServicer.Create)
+    Update = reports_errors(ProviderServicer.Update)
     Read = reports_errors(ProviderServicer.Read)
     Delete = reports_errors(ProviderServicer.Delete)
     Invoke = reports_errors(ProviderServicer.Invoke)
     GetSchema = reports_errors(ProviderServicer.GetSchema)
-
-    @reports_errors
-    async def Diff(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
-        return _diff_response(await self._provider.diff(_diff_request(request)))
-
-    @reports_errors
-    async def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's)
-        return _diff_response(await self._provider.diff_config(_diff_request(request)))
-
-    @reports_errors
-    async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
-        update = UpdateRequest(
-            request.urn,
-            request.id,
-            PropertyValue.unmarshal_map(request.olds),
-            PropertyValue.unmarshal_map(request.news),
-            timeout=request.timeout,
-            ignore_changes=list(request.ignoreChanges),
-            preview=request.preview,
-        )
-        update.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
-        answer = await self._provider.update(update)
-        return proto.UpdateResponse(properties=PropertyValue.marshal_map(answer.properties))

@@ -4,7 +4,7 @@ from pulumi.provider.experimental import provider as sdk
 
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
-from provider_kit.serving import DiffRequest, ProviderError
+from provider_kit.serving import ProviderError, is_provider, old_inputs
 from provider_kit.values import plain_map, plain_object
 from rehearsal.offline_plug_ins.kubernetes.cluster import Cluster, NoMatchError
 from rehearsal.offline_plug_ins.kubernetes.connection import (
@@ -43,9 +43,6 @@ class Kubernetes(sdk.Provider):
         check_arguments(plain_map(request.new_inputs))
         return sdk.CheckResponse(inputs=request.new_inputs)
 
-    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        return config_diff(plain_map(request.old_state), plain_map(request.new_inputs))
-
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         await self._connection.open(request.variables)
         return sdk.ConfigureResponse(supports_preview=True)
@@ -63,10 +60,11 @@ class Kubernetes(sdk.Provider):
         return sdk.CheckResponse(inputs=recorded(await self._with_namespace(inputs)))
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
+        if is_provider(request.type):
+            return config_diff(plain_map(request.old_state), plain_map(request.new_inputs))
         if is_release(request.type):
             return self._releases.diff(request)
-        assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
-        old, new = plain_object(request.old_inputs), plain_object(request.new_inputs)
+        old, new = plain_object(old_inputs()), plain_object(request.new_inputs)
         typed(request.type, new)
         return object_diff(
             # A policy of the cluster may have written other values than those that were sent.

@@ -11,7 +11,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
-from provider_kit.serving import DiffRequest, ProviderError, ResourceInitError, type_token
+from provider_kit.serving import ProviderError, ResourceInitError, old_inputs, type_token
 from provider_kit.values import (
     UNKNOWN,
     plain_map,
@@ -121,8 +121,7 @@ class Releases:
         return sdk.CheckResponse(inputs=secret, failures=failures)
 
     def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
-        old, new = _plain(request.old_inputs), _plain(request.new_inputs)
+        old, new = _plain(old_inputs()), _plain(request.new_inputs)
         # Against the state, so that what a refresh has found is put back.
         known = _restricted(_plain(request.old_state), old, new)
         found = diff(known, new, replaces=("name", "namespace"), ignored=request.ignore_changes)
