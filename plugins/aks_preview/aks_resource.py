@@ -87,11 +87,12 @@ class AksResource(Handler):
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
-        if (existing := await self._existing(task, resource_id)) is not None:
+        if (existing := await self._undeleted(task, resource_id)) is not None:
             if resource_id.lower() not in taken_over(self._arm.configuration.text(TAKE_OVER)):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
             self._taken.add(resource_id.lower())
-            return resource_id, await self.update(task, resource_id, Recorded({}, existing), inputs)
+            known = Recorded({}, self._type.outputs_of(existing, self._api_version))
+            return resource_id, await self.update(task, resource_id, known, inputs)
 
         async def request() -> tuple[Values, Headers]:
             # An earlier try may have created it.
@@ -183,25 +184,20 @@ class AksResource(Handler):
         is_running = error.status_code == _CONFLICT and _BUSY.search(message) is not None
         return is_running or self._names_new_feature(message)
 
-    async def _existing(self, task: Task, resource_id: str) -> dict[str, Any] | None:
-        """Returns the outputs of an existing resource, if any. Waits until a deletion has ended."""
+    async def _undeleted(self, task: Task, resource_id: str) -> dict[str, Any] | None:
+        """Returns a resource, if it exists. Waits until its deletion has ended."""
         waits = pauses(*_PAUSES)
         while True:
             resource = await self._arm.find(resource_id, self._api_version, task.until)
-            if resource is None:
-                return None
-            if state_of(resource).lower() != "deleting":
-                return self._type.outputs_of(resource, self._api_version)
-            await self._wait(task, next(waits), f"another {resource_id} is being deleted.")
+            if resource is None or state_of(resource).lower() != "deleting":
+                return resource
+            await self._wait(task, next(waits), f"{resource_id} is being deleted.")
 
     async def _require_gone(self, task: Task, resource_id: str, refusal: str) -> None:
         """Waits until a resource is certainly deleted, also after a deletion answered with 404."""
-        waits = pauses(*_PAUSES)
-        for reads in itertools.count(1):
-            resource = await self._arm.find(resource_id, self._api_version, task.until)
-            if resource is None:
-                return
-            if state_of(resource).lower() != "deleting" and reads > _READS_AFTER_DELETION:
+        waits, reads = pauses(*_PAUSES), itertools.count(1)
+        while (resource := await self._undeleted(task, resource_id)) is not None:
+            if next(reads) > _READS_AFTER_DELETION:
                 why = refusal or reason_in(resource) or "Azure gave no reason."
                 raise ProviderError(
                     f"The deletion of {resource_id} ended, but it still exists: {why}"
@@ -273,9 +269,7 @@ def header_mistakes(inputs: Values) -> Iterator[Mistake]:
     if isinstance(sent, Mapping):
         yield from headers.header_mistakes(sent, HEADERS)
         for name, value in sent.items():
-            if value is None:
-                yield Mistake(property_path(HEADERS, name), "has no value: remove it")
-            elif value is not UNKNOWN and not isinstance(value, str):
+            if value is not UNKNOWN and not isinstance(value, str):
                 yield Mistake(property_path(HEADERS, name), "must be a string")
 
 

@@ -14,8 +14,6 @@ VERSION: Final = "0.1.0"
 DOWNLOAD_URL: Final = f"git://{REPOSITORY}/plugins/aks_preview"
 # The setting with the existing resources to update.
 TAKE_OVER: Final = "takeOver"
-# Characters around a pasted ID.
-_AROUND_IDS = "/\"' \t\r\n"
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
         **azure_settings.SETTINGS,
@@ -42,4 +40,4 @@ HIDDEN = (
 
 def taken_over(text: str) -> frozenset[str]:
     """Returns the IDs that the setting `takeOver` names, in lower case."""
-    return frozenset(f"/{item.strip(_AROUND_IDS)}" for item in text.lower().split(","))
+    return frozenset(f"/{item.strip('/ ')}" for item in text.lower().split(","))

@@ -8,8 +8,6 @@ from azure.core.exceptions import (
     ClientAuthenticationError,
     HttpResponseError,
     ODataV4Format,
-    ServiceRequestError,
-    ServiceResponseError,
 )
 from azure.mgmt.core.exceptions import ARMErrorFormat
 
@@ -45,12 +43,6 @@ _ADVICE: Mapping[str, str] = MappingProxyType(
         "VMSizeNotSupported": _SKU,
     }
 )
-_LOST: Mapping[type[BaseException], str] = MappingProxyType(
-    {
-        ServiceRequestError: "Azure cannot be reached: ",
-        ServiceResponseError: "The connection to Azure was lost: ",
-    }
-)
 _TIMED_OUT = (
     "The operation timed out. Set a longer time in customTimeouts of the resource; the default is "
     "one hour."
@@ -78,8 +70,7 @@ def explained(error: BaseException) -> str:
         return advised(
             reason_of(told) or ": ".join(filter(None, (str(error.status_code or ""), str(error))))
         )
-    words = next((words for kind, words in _LOST.items() if isinstance(error, kind)), "")
-    return legible(f"{words}{error}" or type(error).__name__)
+    return legible(str(error) or type(error).__name__)
 
 
 def advised(text: str) -> str:

@@ -13,7 +13,7 @@ from tests.aks_preview.test_features import FEATURE_INPUTS
 from tests.aks_preview.test_left_alone import SCALED
 
 # How a user may name the pool to take over, and what names another one or none.
-NAMING = (f"{POOL}/", f'"{POOL}"', f"' {POOL} ' ,", f"\n{POOL}\n", f"/another, {POOL.upper()}")
+NAMING = (f"{POOL}/", f"/another, {POOL.upper()}")
 NOT_NAMING = ("", POOL[:-1], f"{POOL}2", POOL.rpartition("/")[2], f"{POOL}/a,/b{POOL}")
 
 
