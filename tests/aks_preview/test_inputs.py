@@ -13,8 +13,14 @@ from aks_preview.resources import AgentPool, FeatureRegistration, ManagedCluster
 from aks_preview.schema import schema
 from tests.aks_preview.odd import driver
 from tests.aks_preview.odd.azure import POOL, OddAzure
-from tests.aks_preview.odd.driver import FEATURE_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+from tests.aks_preview.odd.driver import (
+    FEATURE_TYPE,
+    POOL_INPUTS,
+    POOL_TYPE,
+    Driver,
+    Outcome,
+    outcome_of,
+)
 from tests.aks_preview.test_features import FEATURE_INPUTS
 
 

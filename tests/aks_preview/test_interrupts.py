@@ -8,9 +8,8 @@ from aiohttp import web
 
 from provider_kit import cancellation
 from tests.aks_preview.odd.azure import FEATURE, POOL, Answer, OddAzure, refusal, serving
-from tests.aks_preview.odd.driver import FEATURE_TYPE, Driver, Work, driving
+from tests.aks_preview.odd.driver import FEATURE_TYPE, POOL_INPUTS, Driver, Work, driving
 from tests.aks_preview.odd.test_events import PENDING, REGISTERING, UNREGISTERED, create, update
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_features import FEATURE_INPUTS, register
 
 # Far less than the provider waits for an answer by itself, and far more than it takes here.

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from aks_catalogue import aks_properties
 from aks_preview.aks_resource import as_others_left, emptied
 from tests.aks_preview.odd.azure import POOL, Answer, OddAzure, refusal
-from tests.aks_preview.odd.driver import Driver, Outcome, outcome_of
+from tests.aks_preview.odd.driver import POOL_INPUTS, Driver, Outcome, outcome_of
 from tests.aks_preview.odd.test_events import DROPPED, PENDING, pool
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 _COUNT = st.integers(1, 9)
 SCALED: dict[str, Any] = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}

@@ -6,9 +6,15 @@ import pytest
 
 from tests.aks_preview.odd import test_events as events
 from tests.aks_preview.odd.azure import FEATURE, POOL, SUBSCRIPTION, Answer, OddAzure
-from tests.aks_preview.odd.driver import FEATURE_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
+from tests.aks_preview.odd.driver import (
+    FEATURE_TYPE,
+    POOL_INPUTS,
+    POOL_TYPE,
+    Driver,
+    Outcome,
+    outcome_of,
+)
 from tests.aks_preview.odd.driver import RefusedError as Refused
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_features import FEATURE_INPUTS
 from tests.aks_preview.test_left_alone import SCALED
 

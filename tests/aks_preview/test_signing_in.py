@@ -17,9 +17,8 @@ from aks_preview.configuration import SETTINGS
 from provider_kit import azure_cloud
 from tests.aks_preview.odd import clock
 from tests.aks_preview.odd.azure import Answer, OddAzure, serving
-from tests.aks_preview.odd.driver import Outcome, driving
+from tests.aks_preview.odd.driver import POOL_INPUTS, Outcome, driving
 from tests.aks_preview.odd.test_events import create
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.waiting import until
 
 SECRET, BEARER = "a client's secret", "what is shown to the runner"

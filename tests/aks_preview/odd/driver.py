@@ -24,6 +24,13 @@ Values = Mapping[str, Any]
 POOL_TYPE = "aks-preview:containerservice:AgentPool"
 CLUSTER_TYPE = "aks-preview:containerservice:ManagedCluster"
 FEATURE_TYPE = "aks-preview:features:FeatureRegistration"
+POOL_INPUTS: dict[str, Any] = {
+    "resourceGroupName": "group",
+    "resourceName": "cluster",
+    "agentPoolName": "gpu",
+    "vmSize": "Standard_NC8as_T4_v3",
+    "count": 1,
+}
 # The engine's marks.
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}

@@ -7,8 +7,7 @@ from unittest import mock
 import pytest
 
 from tests.aks_preview.odd.azure import POOL, Answer, OddAzure, refusal
-from tests.aks_preview.odd.driver import POOL_TYPE, Driver, Outcome, outcome_of, secret
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+from tests.aks_preview.odd.driver import POOL_INPUTS, POOL_TYPE, Driver, Outcome, outcome_of, secret
 
 HEADERS = {"X-Key": "swordfish"}
 INPUTS = POOL_INPUTS | {"customHeaders": HEADERS}

@@ -13,9 +13,15 @@ from tests.aks_preview.odd.azure import (
     OddAzure,
     refusal,
 )
-from tests.aks_preview.odd.driver import CLUSTER_TYPE, POOL_TYPE, Driver, Outcome, outcome_of
+from tests.aks_preview.odd.driver import (
+    CLUSTER_TYPE,
+    POOL_INPUTS,
+    POOL_TYPE,
+    Driver,
+    Outcome,
+    outcome_of,
+)
 from tests.aks_preview.odd.test_events import CUT, MISSING, PENDING, SLOW, create, ended, pool
-from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 CLUSTER_INPUTS = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
