@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 
 from azure.core import AsyncPipelineClient
 from azure.core.credentials_async import AsyncTokenCredential
-from azure.core.exceptions import AzureError, HttpResponseError
+from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError
 from azure.core.pipeline.policies import AsyncRetryPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
@@ -167,4 +167,5 @@ def _requested(url: str, bearer: str) -> str:
         with urlopen(request, timeout=_OIDC_SECONDS) as answer:  # noqa: S310 (the runner's)
             return str(json.load(answer)["value"])
     except (OSError, LookupError, TypeError, ValueError) as error:
-        raise ProviderError(f"{parts.netloc} returned no OIDC token ({error}).") from error
+        # Retried as any request that reached nobody.
+        raise ServiceRequestError(f"{parts.netloc} returned no OIDC token ({error}).") from error

@@ -77,10 +77,11 @@ def created(azure: OddAzure, folder: Path, **given: str) -> Outcome:
 )
 def test_each_way_to_sign_in_works(given: dict[str, str], shown: str, folder: Path) -> None:
     write_certificate(folder / "pfx")
-    azure, token = OddAzure(), mock.Mock(side_effect=[io.BytesIO(b'{"value": "of.the.runner"}')])
-    with mock.patch.object(azure_cloud, "urlopen", token):
+    azure, token = OddAzure(), io.BytesIO(b'{"value": "of.the.runner"}')
+    runner = mock.Mock(side_effect=[OSError("503"), token])
+    with mock.patch.object(azure_cloud, "urlopen", runner):
         assert created(azure, folder, **given).error == ""
-    for asked, *_ in (call.args for call in token.call_args_list):
+    for asked, *_ in (call.args for call in runner.call_args_list):
         assert asked.full_url.startswith("https://runner/?a=1&audience=api")
         assert asked.get_header("Authorization") == f"Bearer {BEARER}"
 
