@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from pulumi.provider.experimental.provider import DiffResponse
@@ -25,9 +24,6 @@ UNREGISTER: Final = "unregisterOnDelete"
 STATE: Final = "state"
 
 FEATURE_TYPE: Final = "aks-preview:features:FeatureRegistration"
-FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
-    {NAMESPACE: "names the feature", FEATURE: "names the feature"}
-)
 _REGISTERED = "Registered"
 _NOT_REGISTERED = frozenset({"NotRegistered", "NotSpecified", "Unregistered", "Unregistering"})
 _TYPE = ArmType(
@@ -69,10 +65,10 @@ class FeatureRegistration(Handler):
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
         same = {
             name: old.inputs[name]
-            for name in FEATURE_REPLACES
+            for name in _TYPE.path_names
             if str(old.inputs.get(name)).casefold() == str(inputs.get(name)).casefold()
         }
-        return diff(old.inputs, {**inputs, **same}, replaces=FEATURE_REPLACES)
+        return diff(old.inputs, {**inputs, **same}, replaces=_TYPE.path_names)
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which activates it."""

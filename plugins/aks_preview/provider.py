@@ -19,7 +19,6 @@ class AksPreview(HandlerProvider):
     """Node pools, clusters and preview features of AKS, with custom HTTP headers."""
 
     hidden = HIDDEN
-    takes_secrets = True
     seconds = 3600.0
 
     def __init__(self) -> None:
@@ -40,4 +39,5 @@ class AksPreview(HandlerProvider):
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         self._arm.configuration = Configuration(plain_map(request.args), PACKAGE, SETTINGS)
-        return await super().configure(request)
+        # With their marks, so that it can mask secrets in errors.
+        return sdk.ConfigureResponse(accept_secrets=True, supports_preview=True)

@@ -101,9 +101,6 @@ class HandlerProvider(sdk.Provider):
 
     # The names of secret properties.
     hidden: Collection[str] = ()
-    # Whether the engine passes secrets with their marks. The provider can then mask them, and must
-    # mark them in its outputs. Otherwise the engine marks outputs, by the names of properties.
-    takes_secrets = False
     # The default timeout of an operation; 0 means none.
     seconds = 0.0
 
@@ -115,7 +112,7 @@ class HandlerProvider(sdk.Provider):
         self._log = log
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
-        return sdk.ConfigureResponse(accept_secrets=self.takes_secrets, supports_preview=True)
+        return sdk.ConfigureResponse(supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         handler, inputs = self.handler(request.type), plain_map(request.new_inputs)
