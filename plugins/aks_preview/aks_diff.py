@@ -42,11 +42,9 @@ def aks_diff(
         before = at(old, path) if at(old, path) is not None else at(actual, path)
         if _comparable(before) == _comparable(at(new, path)):
             new = _with(new, path, at(old, path))
-    # Then the members of an object are compared one by one.
-    parts = {path.partition(".")[0] for path in fixed if "." in path} | {HEADERS}
     return diff(
-        _with_objects(old, parts, new),
-        _with_objects(new, parts, old),
+        old,
+        new,
         replaces=[*fixed, *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else [])],
         # It only controls how other changes are made.
         ignored=[REPLACE_ON_HEADERS],
@@ -111,14 +109,6 @@ def _with(values: Values, path: str, value: Any) -> dict[str, Any]:
         value = _with(inner or {}, rest, value) if is_object else inner
     changed = {key: member for key, member in values.items() if key != name}
     return changed if value is None else {**changed, name: value}
-
-
-def _with_objects(values: Values, names: set[str], others: Values) -> dict[str, Any]:
-    """Adds an empty object for each of these objects that only `others` has."""
-    missing: dict[str, Any] = {
-        name: {} for name in names if name not in values and isinstance(others.get(name), Mapping)
-    }
-    return {**values, **missing}
 
 
 def _are_named(items: Any) -> bool:

@@ -52,14 +52,16 @@ def diff(
 def _differences(
     key: str, old: Mapping[str, Any], new: Mapping[str, Any], path: str
 ) -> Iterator[tuple[str, PropertyDiffKind]]:
-    if key not in new:
+    # An object that is not there is an empty one.
+    before, after = old.get(key, {}), new.get(key, {})
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for member in sorted({*before, *after}):
+            yield from _differences(member, before, after, property_path(path, member))
+    elif key not in new:
         yield path, PropertyDiffKind.DELETE
     elif key not in old:
         yield path, PropertyDiffKind.ADD
-    elif isinstance(old[key], Mapping) and isinstance(new[key], Mapping):
-        for member in sorted({*old[key], *new[key]}):
-            yield from _differences(member, old[key], new[key], property_path(path, member))
-    elif old[key] != new[key]:
+    elif before != after:
         yield path, PropertyDiffKind.UPDATE
 
 
