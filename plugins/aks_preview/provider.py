@@ -2,6 +2,7 @@
 
 from pulumi.provider.experimental import provider as sdk
 
+from aks_catalogue.mistakes import Mistake
 from aks_preview.aks_resource import AksResource
 from aks_preview.aks_types import AKS_TYPES
 from aks_preview.configuration import HIDDEN, PACKAGE, SETTINGS
@@ -9,10 +10,13 @@ from aks_preview.features import FEATURE_TYPE, FeatureRegistration
 from aks_preview.schema import schema
 from provider_kit.arm import Arm
 from provider_kit.cancellation import Cancellation
-from provider_kit.configuration import Configuration, setting_mistakes
+from provider_kit.configuration import Configuration
 from provider_kit.engine_log import EngineLog, engine_address
 from provider_kit.provider import Handler, HandlerProvider
 from provider_kit.values import plain_map
+
+# The engine passes these with the settings.
+_OF_THE_ENGINE = frozenset({"pluginDownloadURL", "version"})
 
 
 class AksPreview(HandlerProvider):
@@ -35,7 +39,10 @@ class AksPreview(HandlerProvider):
         return sdk.GetSchemaResponse(schema())
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
-        return self.checked(request, setting_mistakes(plain_map(request.new_inputs), SETTINGS))
+        given = request.new_inputs.keys() - _OF_THE_ENGINE
+        reason = f"is not a setting: use one of {', '.join(SETTINGS)}"
+        mistakes = [Mistake(name, reason) for name in sorted(given - SETTINGS.keys())]
+        return self.checked(request, mistakes)
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         self._arm.configuration = Configuration(plain_map(request.args), PACKAGE, SETTINGS)

@@ -7,19 +7,16 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from aks_catalogue.azure_settings import SETTINGS, Setting
-from aks_catalogue.mistakes import Mistake
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
 
-# The engine passes these with the settings.
-_OF_THE_ENGINE = frozenset({"pluginDownloadURL", "version"})
 # The settings in the account of the Azure CLI, and its clouds that are not public.
 _OF_THE_CLI = ("subscriptionId", "environment")
 _CLOUDS: Mapping[str, str] = MappingProxyType(
@@ -87,11 +84,3 @@ def _cli_account(program: str) -> Mapping[str, str]:
         return {"subscriptionId": account["id"], "environment": environment}
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
         return {}
-
-
-def setting_mistakes(
-    given: Mapping[str, Any], settings: Mapping[str, Setting]
-) -> Iterator[Mistake]:
-    """Yields the names in a configuration that are no settings."""
-    for name in sorted(given.keys() - _OF_THE_ENGINE - settings.keys()):
-        yield Mistake(name, f"is not a setting: use one of {', '.join(settings)}")
