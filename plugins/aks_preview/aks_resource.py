@@ -156,7 +156,7 @@ class AksResource(Handler):
         reason = _why_unfinished(resource_id, old.outputs, outputs)
         if reason and not _was_finished(old.outputs):
             del outputs[STATE]
-        return Live(resource_id, outputs | input_only(old.outputs), inputs, reason)
+        return Live(outputs | input_only(old.outputs), inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place, refusal = self._place(resource_id), ""

@@ -107,12 +107,12 @@ class FeatureRegistration(Handler):
         # Otherwise the last `create` ended before it registered the resource provider again.
         was_activated = not old.inputs or old.outputs.get(STATE) == _REGISTERED
         if state == _REGISTERED and was_activated:
-            return Live(resource_id, {**inputs, STATE: state}, inputs)
+            return Live({**inputs, STATE: state}, inputs)
         reason = (
             f"{resource_id} is {state}, or its resource provider is not registered again yet. The "
             "next `pulumi up` continues with it."
         )
-        return Live(resource_id, inputs, inputs, reason)
+        return Live(inputs, inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
         """Unregisters the feature if `unregisterOnDelete` is set. Otherwise warns that it stays."""

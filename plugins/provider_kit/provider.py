@@ -54,7 +54,6 @@ class Recorded(NamedTuple):
 class Live(NamedTuple):
     """A resource as Azure has it now."""
 
-    resource_id: str
     outputs: Values
     inputs: Values
     # Why it is not ready, if so. The engine stores the reason, and updates the resource next time.
@@ -163,9 +162,9 @@ class HandlerProvider(sdk.Provider):
         inputs = self.response(live.inputs, {**request.properties, **request.inputs})
         if live.reason:
             raise ResourceInitError(
-                live.reason, resource_id=live.resource_id, properties=outputs, inputs=inputs
+                live.reason, resource_id=request.resource_id, properties=outputs, inputs=inputs
             )
-        return sdk.ReadResponse(live.resource_id, outputs, inputs)
+        return sdk.ReadResponse(request.resource_id, outputs, inputs)
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         task, outputs = self._task(request, request.timeout), plain_object(request.properties)

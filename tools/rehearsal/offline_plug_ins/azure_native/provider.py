@@ -190,8 +190,8 @@ class NativeResource(Handler):
             return None
         state = outputs(self._type, answer) | {API_VERSION: version}
         if old.inputs:
-            return Live(resource_id, state, refreshed(self._type, old.inputs, old.outputs, state))
-        return Live(resource_id, state, imported(self._type, resource_id, answer))
+            return Live(state, refreshed(self._type, old.inputs, old.outputs, state))
+        return Live(state, imported(self._type, resource_id, answer))
 
     async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
         with contextlib.suppress(NotFoundError):
