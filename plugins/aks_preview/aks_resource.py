@@ -1,6 +1,5 @@
 """Creates, reads, updates and deletes node pools and clusters."""
 
-import asyncio
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +23,6 @@ from aks_preview.aks_types import (
 )
 from aks_preview.configuration import TAKE_OVER, taken_over
 from provider_kit.arm import Arm, Change, Headers, NotFoundError, state_of, unchanged
-from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
 from provider_kit.errors import explained, reason_in
@@ -55,13 +53,11 @@ class AksResource(Handler):
         self,
         aks_type: AksType,
         arm: Arm,
-        cancellation: Cancellation,
         log: EngineLog,
-        names_new_feature: Callable[[str], bool] = lambda _: False,
+        names_new_feature: Callable[[str], bool],
     ) -> None:
         self._type = aks_type
         self._arm = arm
-        self._cancellation = cancellation
         self._log = log
         # The resources that this run has taken over, by their IDs.
         self._taken: set[str] = set()
@@ -206,8 +202,7 @@ class AksResource(Handler):
 
     async def _wait(self, task: Task, seconds: float, reason: str) -> None:
         await wait_because_of(reason)
-        async with self._arm.failing(task.until):
-            await self._cancellation.watch(asyncio.sleep(seconds))
+        await self._arm.pause(seconds, task.until)
 
     def _place(self, resource_id: str) -> str:
         """Returns an ID in this provider's spelling; the state can have another case.

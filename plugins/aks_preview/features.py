@@ -1,6 +1,5 @@
 """Registers preview features of Azure resource providers, and waits until they are registered."""
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,7 +8,6 @@ from pulumi.provider.experimental.provider import DiffResponse
 from aks_catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, Change, NotFoundError, unchanged
 from provider_kit.arm_types import ArmType
-from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
 from provider_kit.errors import explained
@@ -40,9 +38,8 @@ _FEATURES_VERSION, _PROVIDERS_VERSION = "2021-07-01", "2025-04-01"
 class FeatureRegistration(Handler):
     """The handler of feature registrations."""
 
-    def __init__(self, arm: Arm, cancellation: Cancellation, log: EngineLog) -> None:
+    def __init__(self, arm: Arm, log: EngineLog) -> None:
         self._arm = arm
-        self._cancellation = cancellation
         self._log = log
         self._registered: dict[str, float] = {}
 
@@ -136,21 +133,13 @@ class FeatureRegistration(Handler):
     async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
         """Waits until a feature or provider is registered. Reports each state."""
         state, waits = "", pauses(*_PAUSES)
-        try:
-            async with asyncio.timeout_at(task.until):
-                while state != _REGISTERED:
-                    if state:
-                        await self._cancellation.watch(asyncio.sleep(next(waits)))
-                    look = self._arm.look(path, api_version)
-                    before, state = state, _state(await self._cancellation.watch(look))
-                    if state != before:
-                        await self._log.info(task.urn, f"{what} is {state}.")
-        except TimeoutError as error:
-            raise ProviderError(
-                f"{what} is still {state or 'without a state'}, and the timeout in customTimeouts "
-                "has expired. Azure can take an hour to register a feature; Pending means that "
-                "Azure has to approve it."
-            ) from error
+        while state != _REGISTERED:
+            if state:
+                await self._arm.pause(next(waits), task.until)
+            answer = await self._arm.find(path, api_version, task.until)
+            before, state = state, _state(answer or {"id": path})
+            if state != before:
+                await self._log.info(task.urn, f"{what} is {state}.")
 
 
 def _post(path: str, api_version: str) -> Change:

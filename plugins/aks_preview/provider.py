@@ -28,9 +28,9 @@ class AksPreview(HandlerProvider):
     def __init__(self) -> None:
         cancellation, log = Cancellation(), EngineLog(engine_address())
         self._arm = Arm(cancellation)
-        features = FeatureRegistration(self._arm, cancellation, log)
+        features = FeatureRegistration(self._arm, log)
         handlers: dict[str, Handler] = {
-            token: AksResource(known, self._arm, cancellation, log, features.is_new)
+            token: AksResource(known, self._arm, log, features.is_new)
             for token, known in AKS_TYPES.items()
         }
         super().__init__({**handlers, FEATURE_TYPE: features}, cancellation, log)

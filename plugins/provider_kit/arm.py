@@ -254,6 +254,11 @@ class Arm:
                 f"Whether {resource_id} exists is unknown, so the state stays as it is: {error}"
             ) from error
 
+    async def pause(self, seconds: float, until: float | None) -> None:
+        """Waits for some time, unless the update is cancelled or its deadline comes first."""
+        async with self.failing(until):
+            await self._cancellation.watch(asyncio.sleep(seconds))
+
     async def change(self, change: Change, until: float | None = None) -> dict[str, Any]:
         """Sends a request, waits for its operation, and returns the resource of a PUT or PATCH.
 

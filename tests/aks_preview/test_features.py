@@ -26,7 +26,7 @@ async def register(provider: Driver) -> Outcome:
         ({"register": [POLICY]}, "disallowed by policy", False),
         ({"register provider": [POLICY]}, "disallowed by policy", True),
         ({"feature": [POLICY]}, "disallowed by policy", True),
-        ({"feature": [WAITING] * 99}, "New of Microsoft.ContainerService is still Regis", True),
+        ({"feature": [WAITING] * 99}, "The operation timed out", True),
     ],
 )
 def test_a_feature_is_registered_and_then_its_provider(
