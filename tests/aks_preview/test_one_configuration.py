@@ -11,7 +11,8 @@ from pulumi.runtime import config as runtime_config
 from aks_preview.configuration import PACKAGE, SETTINGS
 from components import GpuNodePool, GpuNodePoolArgs
 from provider_kit.configuration import Configuration
-from tests.aks_preview.odd.driver import secret
+from tests.aks_preview.odd.azure import OddAzure
+from tests.aks_preview.odd.driver import Driver, Outcome, outcome_of, secret
 from tests.bench import Bench
 from tests.conftest import Deploy
 from tests.faults import Faults
@@ -33,6 +34,17 @@ def test_the_azure_cli_provides_the_subscription_only_if_it_signs_in(tmp_path: P
     for other in ({"useMsi": "true"}, {"useOidc": "true"}, {"clientSecret": "s"}):
         assert place(**other) == ("", "public")
     assert place(Path("/nowhere")) == ("", "public")
+
+
+def test_another_setting_changes_the_provider_and_another_version_does_not() -> None:
+    async def changes(provider: Driver) -> Outcome:
+        old, kind = {"subscriptionId": "a", "version": "1"}, f"pulumi:providers:{PACKAGE}"
+        for name, changed in (("version", []), ("subscriptionId", ["subscriptionId"])):
+            answer = await provider.diff("id", old, old, old | {name: "b"}, kind=kind)
+            assert (answer.diffs, answer.replaces) == (changed, [])
+        return Outcome()
+
+    outcome_of(OddAzure(), changes)
 
 
 @pytest.fixture
