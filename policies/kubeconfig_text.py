@@ -3,6 +3,7 @@
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -11,24 +12,37 @@ from aks_catalogue.shapes import at, mapping, mappings
 
 _CREDENTIALS = ("client-key-data", "token", "password", "access-token", "id-token")
 _ENCODED = re.compile(r"[A-Za-z0-9+/\s]{80,}=*\s*")
+# Where a template is filled in, and what was cut out.
+_PLACEHOLDER = re.compile(r"\$\{|\$\(|\{\{|^[$<%@#\[({`]|^__|://|\.\.\.|…|\s")
 # Reads every scalar as text.
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def has_credentials(value: object) -> bool:
     """Whether a value is a kubeconfig with credentials, or any text in their place."""
+    return any(_credentials(value))
+
+
+def has_usable_credentials(value: object) -> bool:
+    """Whether a value is a kubeconfig with credentials, and certainly no template of one."""
+    return any(map(_is_usable, _credentials(value)))
+
+
+def _is_usable(credential: str) -> bool:
+    """Whether it is no placeholder. Keys and tokens have digits, which words for them have not."""
+    is_word = not re.search("[0-9]", credential) or not re.search("[a-z]", credential)
+    return not (is_word or _PLACEHOLDER.search(credential.strip()))
+
+
+def _credentials(value: object) -> Iterator[str]:
     text = _decoded(value) if isinstance(value, str) else ""
     if "Config" not in text or "users" not in text:
-        return False
-    return any(map(_has_credentials, map(mapping, _documents(text))))
-
-
-def _has_credentials(document: Any) -> bool:
-    if document.get("kind") != "Config" or document.get("apiVersion", "v1") != "v1":
-        return False
-    users = [mapping(named.get("user")) for named in mappings(document.get("users"))]
-    users += [mapping(at(user, "auth-provider.config")) for user in users]
-    return any(user.get(name) for user in users for name in _CREDENTIALS)
+        return
+    for document in map(mapping, _documents(text)):
+        if document.get("kind") == "Config" and document.get("apiVersion", "v1") == "v1":
+            users = [mapping(named.get("user")) for named in mappings(document.get("users"))]
+            users += [mapping(at(user, "auth-provider.config")) for user in users]
+            yield from (str(user.get(name) or "") for user in users for name in _CREDENTIALS)
 
 
 def _documents(text: str) -> list[Any]:

@@ -1,21 +1,28 @@
 """A kubeconfig with credentials is a secret, wherever it goes.
 
 Any property is marked whose text is a kubeconfig with a key, a token or a password, as YAML or
-JSON, also in base64, and so is the kubeconfig of a Kubernetes provider that is not known yet. The
-template of one is marked too: that harms nobody.
+JSON, also in base64, and so is the kubeconfig of a Kubernetes provider that is not known yet. A
+kubeconfig in a ConfigMap or in a container's environment is refused even if it is a secret. A
+template of one is marked, and not refused: credentials with `${`, `{{`, `<` or an ellipsis, or
+without a digit, such as `REDACTED`.
 
 Only remediations see which values are secret: at the levels `mandatory` and `advisory` the rule
-does nothing. At no level does it see stack outputs, results of functions, or the path of a file.
+marks nothing, and judges only ConfigMaps and environments. At no level does it see stack outputs,
+results of functions, or the path of a file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.kubeconfig_text import has_credentials
-from policies.rule import Findings, ResourceRule
+from aks_catalogue.shapes import mapping, mappings
+from policies.kubeconfig_text import has_credentials, has_usable_credentials
+from policies.pods import containers_of, kind_of, pods_of
+from policies.rule import Findings, ResourceRule, Settings
+from policies.unknowns import Unknowns
 
 _PROVIDER = "pulumi:providers:kubernetes"
 
@@ -52,9 +59,33 @@ def _unproxied(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 @ResourceRule(
     level=EnforcementLevel.REMEDIATE,
     severity=Severity.CRITICAL,
-    remedy="Mark the kubeconfig as secret in the program: pulumi.Output.secret(...).",
+    remedy="Put the kubeconfig in a Kubernetes Secret, and mark it as secret in the program: "
+    "pulumi.Output.secret(...).",
     tags=("kubernetes", "security"),
     remediate=_remediate,
 )
-def kubeconfig_secret(*_: object) -> Findings:
-    return iter(())
+def kubeconfig_secret(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
+    for place in _places(args, unknowns):
+        yield (
+            f"{place} contains a kubeconfig with credentials: whoever can read it can access the "
+            "cluster. Use a Kubernetes Secret."
+        )
+
+
+def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
+    """Yields the places outside of Secrets that contain credentials."""
+    if kind_of(args.resource_type) == "ConfigMap":
+        for part in ("data", "binaryData"):
+            data = mapping(args.props.get(part))
+            for key in unknowns.each(data, partial(_with_credentials, data)):
+                yield f"The ConfigMap's {part}, under {key},"
+    for pods in pods_of(args.resource_type, args.props, unknowns):
+        for container in containers_of(pods):
+            for variable in mappings(container.get("env")):
+                if has_usable_credentials(variable.get("value")):
+                    name = variable.get("name")
+                    yield f"The environment variable {name} of {container.get('name')}"
+
+
+def _with_credentials(data: Mapping[str, Any], key: str) -> list[str]:
+    return [key] * has_usable_credentials(data[key])

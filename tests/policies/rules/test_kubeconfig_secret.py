@@ -75,3 +75,49 @@ def test_wherever_it_is_among_the_properties() -> None:
         "environment": {"A": "b", "KUBECONFIG_TEXT": secret(KUBECONFIG)},
         "list": ["a", {"deep": secret(KUBECONFIG)}],
     }
+
+
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+OPEN = (
+    "contains a kubeconfig with credentials: whoever can read it can access the cluster. Use a "
+    "Kubernetes Secret."
+)
+
+
+@pytest.mark.parametrize("part", ["data", "binaryData"])
+@pytest.mark.parametrize("value", [KUBECONFIG, AS_JSON, ENCODED, secret(KUBECONFIG)])
+def test_a_config_map_is_no_place_for_it(part: str, value: Any) -> None:
+    data = {"a": "b", "unknown": UNKNOWN_STRING_VALUE, "config": value}
+    found = findings(kubeconfig_secret, Resource(type=CONFIG_MAP, properties={part: data}))
+    assert found[0] == f"The ConfigMap's {part}, under config, {OPEN}"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "${TOKEN_1}",
+        "'{{ .Values.token1 }}'",
+        "<token1>",
+        "__token1__",
+        "REDACTED",
+        "eyJhb1...",
+        "''",
+    ],
+)
+def test_a_template_in_one_is_not_refused(value: str) -> None:
+    """Charts have kubeconfigs in ConfigMaps, in which a script puts the token of its service
+    account; they were refused."""
+    properties = {"data": {"config": with_user(f"token: {value}")}}
+    assert findings(kubeconfig_secret, Resource(type=CONFIG_MAP, properties=properties)) == []
+
+
+def test_an_environment_is_no_place_for_it() -> None:
+    containers = [
+        {"name": "a", "env": [{"name": "PATH", "value": "/bin"}]},
+        {"name": "b", "env": [{"name": "K", "value": KUBECONFIG}, {"name": "S", "valueFrom": {}}]},
+    ]
+    job = Resource(
+        type="kubernetes:batch/v1:Job",
+        properties={"spec": {"template": {"spec": {"containers": containers}}}},
+    )
+    assert findings(kubeconfig_secret, job) == [f"The environment variable K of b {OPEN}"]
