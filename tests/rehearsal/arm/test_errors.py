@@ -83,14 +83,6 @@ RECORDED = {
 }
 # The same of what public issues show.
 REPORTED = {
-    "version of no day": Row(
-        "GET",
-        "{cluster}?api-version=2025-13-45",
-        400,
-        "InvalidApiVersionParameter",
-        NESTED,
-        ("The api-version '2025-13-45' is invalid. The supported versions are '",),
-    ),
     "version in another form": Row(
         "GET",
         "{cluster}?api-version=20261101",
@@ -98,34 +90,6 @@ REPORTED = {
         "InvalidApiVersionParameter",
         NESTED,
         ("The api-version '20261101' is invalid.",),
-    ),
-    "version that Resource Manager never had": Row(
-        "GET",
-        "/resourceGroups/{group}?api-version=2021-03-01",
-        400,
-        "InvalidApiVersionParameter",
-        NESTED,
-        ("The api-version '2021-03-01' is invalid. The supported versions are '2025-",),
-    ),
-    "version that AKS never had": Row(
-        "GET",
-        "{cluster}?api-version=2014-01-01",
-        400,
-        "NoRegisteredProviderFound",
-        NESTED,
-        (
-            "found for location 'eastus' and API version '2014-01-01' for type 'managedClusters'.",
-            "The supported api-versions are '2017-08-31, 2018-03-31, ",
-        ),
-    ),
-    "version of the future": Row(
-        "PUT",
-        "{cluster}/agentPools/gpu?api-version=2099-12-31",
-        400,
-        "NoRegisteredProviderFound",
-        NESTED,
-        ("for type 'managedClusters/agentPools'",),
-        {"properties": {"vmSize": "Standard_NC6"}},
     ),
     "location that is none": Row(
         "PUT",

@@ -3,18 +3,17 @@
 import json
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from aiohttp import web
 
-from rehearsal.arm import api_versions, bodies, errors, operations
+from rehearsal.arm import bodies, errors, operations
 from rehearsal.arm.aks import (
     actions,
     clusters,
     machines,
     pools,
     scale_sets,
-    types,
     upgrades,
     versions,
 )
@@ -30,6 +29,7 @@ from rehearsal.arm.resources import (
 from rehearsal.arm.tokens import Issuer
 
 OF_AKS = re.compile(r"/providers/Microsoft\.ContainerService/", re.IGNORECASE)
+VERSION = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?", re.IGNORECASE)
 SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)(/.*)?", re.IGNORECASE)
 ROUTES = (
     *subscriptions.ROUTES,
@@ -93,8 +93,6 @@ class Front:
             names=names,
             content=bodies.parse(content),
         )
-        location = _location(request, path)
-        api_versions.refuse_unknown(below, api_version, location)
         # In its own transaction, so that a refused request does not roll it back.
         with backend.store.transaction():
             operations.complete_due(backend.store, now, backend.control_planes.ended)
@@ -102,7 +100,7 @@ class Front:
             registrations.refuse_unregistered(backend.store, below, now)
             answer = route.handler(request)
         backend.control_planes.changed()
-        return replace(answer, body=types.in_version(answer.body, request.api_version))
+        return answer
 
 
 def _api_version(http_request: web.Request) -> str:
@@ -110,14 +108,9 @@ def _api_version(http_request: web.Request) -> str:
     version = query.get("api-version")
     if not version:
         raise errors.ArmError(errors.NO_API_VERSION)
+    if not VERSION.fullmatch(version):
+        raise errors.ArmError(errors.BAD_API_VERSION, version=version)
     return version.lower()
-
-
-def _location(request: Request, path: str) -> str:
-    """Returns the location of a request's resource, from the store, the body or the path."""
-    present = request.store.find(path)
-    requested = request.content.get("location") if isinstance(request.content, dict) else None
-    return present.location if present else str(requested or request.names.get("location", ""))
 
 
 def error_response(error: errors.ArmError, origin: str) -> web.Response:

@@ -152,26 +152,6 @@ def test_aks_chooses_an_offered_size_for_a_pool_without_one(shop: Any) -> None:
     assert made.body["properties"]["vmSize"] == "Standard_D8ds_v5"
 
 
-def test_each_api_version_has_its_own_properties(azure: Any, cluster: str) -> None:
-    """There was one set of properties for all versions."""
-    old = azure.call("GET", f"{cluster}?api-version=2024-01-01").body
-    new = azure.call("GET", f"{cluster}{V}").body
-    assert {"eTag", "kind"} <= set(new) - set(old)
-    later = {"bootstrapProfile", "metricsProfile", "nodeProvisioningProfile"}
-    assert later <= set(new["properties"]) - set(old["properties"])
-    pools = [body["properties"]["agentPoolProfiles"][0] for body in (old, new)]
-    assert {"eTag", "securityProfile"} <= set(pools[1]) - set(pools[0])
-    [listed] = azure.call("GET", f"{cluster}/agentPools?api-version=2024-01-01").body["value"]
-    assert "securityProfile" not in listed["properties"]
-
-    pool_body = {"properties": {"vmSize": "Standard_NC6", "gpuProfile": {"driver": "None"}}}
-    path = f"{cluster}/agentPools/gpu?api-version"
-    refused = azure.call("PUT", f"{path}=2024-09-01", pool_body)
-    assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
-    assert 'unknown field "gpuProfile"' in refused.body["message"]
-    assert azure.call("PUT", f"{path}=2025-01-01", pool_body).status == 201
-
-
 def test_a_pool_with_the_gpu_image_header_has_the_gpu_image(azure: Any, cluster: str) -> None:
     """No answer showed the specialized image; the name of the node image does on Azure."""
     azure.register_specialized_image()

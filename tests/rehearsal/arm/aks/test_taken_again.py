@@ -76,17 +76,6 @@ def test_upgrade_settings_that_a_put_leaves_out_are_kept(arm: Arm) -> None:
     assert put(arm, path, upgradeSettings=both).status == 200
 
 
-@pytest.mark.parametrize("version", ["2021-05-01", "2024-02-01", PREVIEW])
-def test_a_pool_without_a_surge_is_accepted_in_each_version(arm: Arm, version: str) -> None:
-    """An older version does not see `maxUnavailable`, and the surge of 0 alone was refused."""
-    path = f"{cluster(arm)}/agentPools/p"
-    settings = {"maxSurge": "0", "maxUnavailable": "1"}
-    put(arm, path, vmSize=CPU, count=1, upgradeSettings=settings)
-    assert put_back(arm, path, version).status == 200
-    upgrade_settings = arm.call("GET", path, None, V).body["properties"]["upgradeSettings"]
-    assert upgrade_settings == settings
-
-
 @pytest.mark.parametrize("mode", ["System", "User"])
 def test_a_stopped_pool_has_no_nodes_until_it_starts(arm: Arm, mode: str) -> None:
     """A PUT gave it nodes, and a System pool's own count 0 was refused when it was to start."""

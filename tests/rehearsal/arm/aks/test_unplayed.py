@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aks_catalogue.aks_properties import KEPT_INSIDE
-from aks_catalogue.aks_versions import lifetimes
+from aks_catalogue.aks_types import aks_types
 from aksgpu.rehearse import stored_only
 from rehearsal import cloud
 from rehearsal.arm.aks import fields, unplayed
@@ -121,8 +121,8 @@ def test_a_server_of_another_version_says_nothing() -> None:
 
 @pytest.mark.parametrize("resource", ["cluster", "pool"])
 def test_what_is_played_is_a_property_of_aks(resource: str) -> None:
-    known = {path.removeprefix("properties.") for path in lifetimes(resource)}
-    assert [path for path in fields.PLAYED[resource] if path not in known | {"name"}] == []
+    known = {*aks_types()[fields.TYPES[resource]], "name"}
+    assert [path for path in fields.PLAYED[resource] if path.split(".")[0] not in known] == []
 
 
 def test_sections_that_keep_what_is_left_out_stand_in_the_catalogue() -> None:

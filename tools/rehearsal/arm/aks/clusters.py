@@ -49,7 +49,6 @@ def _put(request: Request, group: Resource, present: Resource | None) -> Change:
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     defaults.spell("cluster", body)
-    refusals.refuse_newer("cluster", body, request.api_version)
     cluster = _after_put(request, group, body, location, present)
     refuse_while_busy(cluster, pools_of(request.store, cluster))
     if present is None:
@@ -91,9 +90,7 @@ def _after_put(
     def fill() -> Json:
         return {
             "sku": {**defaults.SKU, **had, **(body.get("sku") or {})},
-            "properties": defaults.cluster(
-                properties, before, place, request.api_version, first[0]
-            ),
+            "properties": defaults.cluster(properties, before, place, first[0]),
         }
 
     filled = refusals.judged("cluster", case, fill)
@@ -124,7 +121,6 @@ def _with_pools(request: Request, cluster: Resource, properties: Json, *, is_new
     inline, before = list[Resource](), list[Resource | None]()
     _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
-        refusals.refuse_newer("pool", {"properties": profile}, request.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")

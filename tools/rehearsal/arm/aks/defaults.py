@@ -26,19 +26,19 @@ WRITE_ONLY = (
 )
 
 
-def pool(requested: Json, present: Json | None, cluster: Json, api_version: str) -> Json:
+def pool(requested: Json, present: Json | None, cluster: Json) -> Json:
     """Returns the properties of an agent pool after a PUT."""
     sent = _sent_values(requested, fields.INLINE_POOL)
     if sent.get("osDiskSizeGB") == 0:
         del sent["osDiskSizeGB"]  # documented: zero stands for the default
-    merged = _merged("pool", sent, present, api_version)
+    merged = _merged("pool", sent, present)
     spell("pool", merged)
     filling.drop("not_kept", merged, {})
     release = cluster.get("currentKubernetesVersion") or cluster["kubernetesVersion"]
     context = {
         "cluster": cluster,
         "size": _size(merged),
-        "version": _version(release, api_version) | {"isNew": present is None},
+        "version": _version(release) | {"isNew": present is None},
     }
     filled = filling.fill("pool", merged, context)
     for row in filling.applicable("marked", filled, {}):
@@ -59,7 +59,6 @@ def cluster(
     requested: Json,
     present: Json | None,
     place: tuple[str, str, str],
-    api_version: str,
     first_pool: Json,
 ) -> Json:
     """Returns the properties of a cluster after a PUT; it has a name, a group and a location."""
@@ -68,7 +67,7 @@ def cluster(
     if "networkProfile" in sent:
         network = _sent_values(sent["networkProfile"], {})
         sent["networkProfile"] = {name: value for name, value in network.items() if value != []}
-    merged = _merged("cluster", sent, present, api_version)
+    merged = _merged("cluster", sent, present)
     network = merged.get("networkProfile") or {}
     for single, listed in LISTS.items():
         sent_network = sent.get("networkProfile") or {}
@@ -83,7 +82,7 @@ def cluster(
     context = {
         "sent": sent,
         "first": first_pool,
-        "version": _version(release, api_version) | {"isNew": present is None},
+        "version": _version(release) | {"isNew": present is None},
     }
     filled = filling.fill("cluster", merged, context)
     filled.setdefault("nodeResourceGroup", clusters.node_group(group, name, location))
@@ -143,16 +142,14 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _merged(resource: str, sent: Json, present: Json | None, api_version: str) -> Json:
-    """Returns the values of a PUT, and the present ones that it leaves out or cannot express."""
+def _merged(resource: str, sent: Json, present: Json | None) -> Json:
+    """Returns the values of a PUT, and the present ones that it leaves out."""
     before, table = present or {}, fields.TABLES[resource]
     kept = fields.names(table, KEPT, FIXED)
     # Properties outside the tables stay too: preview versions have them.
     merged = {name: old for name, old in before.items() if name in kept or name not in table}
     merged |= sent
     inside = [path for path in kept if "." in path]
-    hidden = [path.removeprefix("properties.") for path in fields.hidden(resource, api_version)]
-    inside += [path for path in hidden if "." in path]
     for path in sorted([*fields.KEPT_INSIDE[resource], *inside], key=len):
         merged = _with_kept(merged, before, path.split("."))
     return {
@@ -200,12 +197,8 @@ def _size(pool: Json) -> Json:
     }
 
 
-def _version(release: str, api_version: str) -> Json:
-    return {
-        "api": "preview" if api_version.endswith("-preview") else "stable",
-        "kubernetes": release,
-        "default": kubernetes.DEFAULT,
-    }
+def _version(release: str) -> Json:
+    return {"kubernetes": release, "default": kubernetes.DEFAULT}
 
 
 def _release(requested: str, *current: str | None) -> str:

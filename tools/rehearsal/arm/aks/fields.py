@@ -1,15 +1,12 @@
-"""The properties of AKS: how a PUT changes each, and which API versions have it."""
+"""The properties of AKS, and how a PUT changes each."""
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
 from aks_catalogue import aks_properties, aks_types
-from aks_catalogue.aks_versions import lifetimes
 
 
 class Change(Enum):
@@ -26,7 +23,6 @@ class Change(Enum):
 KEPT, FIXED, SERVERS = Change
 
 
-_DIRECT = re.compile(r"properties\.([^.]+)")
 _EXCEPTIONS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CODES: Mapping[str, str] = _EXCEPTIONS["codes"]
 IMPLIED: Mapping[str, object] = _EXCEPTIONS["implied"]
@@ -43,10 +39,16 @@ EMPTIED = frozenset(
 )
 
 
+TYPES = {
+    "cluster": "ManagedClusterProperties",
+    "pool": "AgentPoolManagedClusterAgentPoolProfileProperties",
+}
+
+
 def _table(resource: str, known: aks_properties.Properties) -> dict[str, Change]:
     """Returns the change of each property, and of some nested ones."""
     own = _EXCEPTIONS[resource]
-    kept = [match[1] for match in map(_DIRECT.fullmatch, lifetimes(resource)) if match]
+    kept = aks_types.aks_types()[TYPES[resource]]
     # The location is checked elsewhere.
     fixed = [path for path in known.fixed if path not in ("location", "extendedLocation")]
     return {
@@ -76,23 +78,8 @@ def _choices(resource: str, kind: str) -> Mapping[str, tuple[str, ...]]:
 
 CHOICES = {
     "cluster": _choices("cluster", "ManagedCluster"),
-    "pool": _choices("pool", "AgentPoolManagedClusterAgentPoolProfileProperties"),
+    "pool": _choices("pool", TYPES["pool"]),
 }
-
-# Older stable versions ignore unknown fields, and previews may have fields that no table has. A
-# strict version refuses unknown fields at any depth, like Go's JSON reader.
-STRICT_SINCE = "2024-01-01"
-
-
-def is_strict(api_version: str) -> bool:
-    return api_version >= STRICT_SINCE and not api_version.endswith("-preview")
-
-
-@cache
-def hidden(resource: str, api_version: str) -> frozenset[str]:
-    """Returns the paths of properties that an API version does not have."""
-    paths = lifetimes(resource).items()
-    return frozenset(path for path, lifetime in paths if not lifetime.is_in(api_version))
 
 
 def names(properties: Mapping[str, Change], *changes: Change) -> list[str]:

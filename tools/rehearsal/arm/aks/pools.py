@@ -34,7 +34,6 @@ STATES = {
 
 def _put(request: Request, cluster: Resource, present: Resource | None) -> Change:
     body = types.read("AgentPool", request.body, request.api_version)
-    refusals.refuse_newer("pool", body, request.api_version)
     pool = after_put(request, request.names["pool"], body.get("properties") or {}, present, cluster)
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
@@ -86,7 +85,7 @@ def after_put(
     after = refusals.judged(
         "pool",
         case,
-        lambda: defaults.pool(requested, before, cluster.properties, request.api_version),
+        lambda: defaults.pool(requested, before, cluster.properties),
     )
     if before is not None:
         prefix = "properties." if beside is None else "agentPoolProfile."

@@ -119,15 +119,6 @@ def judge(rules: Iterable[Rule], case: Case) -> None:
             raise errors.ArmError(rule.error, target, **words)
 
 
-def refuse_newer(resource: str, body: Json, api_version: str) -> None:
-    """Refuses properties that only newer API versions have."""
-    if not fields.is_strict(api_version):
-        return
-    for path in sorted(fields.hidden(resource, api_version)):
-        if at(body, path) is not None:
-            raise errors.ArmError(errors.UNKNOWN_FIELD, field=path.rpartition(".")[2])
-
-
 def unchanged(resource: str, present: Json, after: Json, given: Json, prefix: str = "") -> None:
     """Refuses changes of properties that are fixed at creation.
 

@@ -8,8 +8,6 @@ from rehearsal.arm.aks import defaults, fields, filling
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource
 
-# What a PUT leaves out differs little between API versions.
-_API_VERSION = "2025-09-01"
 _SERVER_MADE = frozenset(
     [*fields.names(fields.CLUSTER, fields.SERVERS), *fields.names(fields.POOL, fields.SERVERS)]
     + [*defaults.SERVER_MADE, "networkProfile.loadBalancerProfile.effectiveOutboundIPs"]
@@ -23,7 +21,7 @@ def of_cluster(cluster: Resource, first_pool: Json) -> list[str]:
     return _stored_only(
         "cluster",
         cluster.properties,
-        lambda sent: _scaling(defaults.cluster(sent, None, place, _API_VERSION, first_pool)),
+        lambda sent: _scaling(defaults.cluster(sent, None, place, first_pool)),
     )
 
 
@@ -38,7 +36,7 @@ def of_pool(pool: Resource, cluster: Resource) -> list[str]:
     return _stored_only(
         "pool",
         pool.properties,
-        lambda sent: defaults.pool(sent, None, cluster.properties, _API_VERSION),
+        lambda sent: defaults.pool(sent, None, cluster.properties),
     )
 
 

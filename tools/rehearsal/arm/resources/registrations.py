@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aks_catalogue import regions
 from aks_catalogue.regions import plain
-from rehearsal.arm import api_versions, errors
+from rehearsal.arm import errors
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import stored
 from rehearsal.arm.state import Registration, Store
@@ -104,14 +104,11 @@ def refuse_unregistered(store: Store, path: str, now: float) -> None:
 
 
 def _provider(request: Request, namespace: str) -> Json:
-    versions = api_versions.KNOWN.get(namespace, (request.api_version,))
-    stable = next(version for version in versions if not version.endswith("-preview"))
     types = [
         {
             "resourceType": kind,
             "locations": [region.display_name for region in regions.regions().values()],
-            "apiVersions": list(versions),
-            "defaultApiVersion": stable,
+            "apiVersions": [request.api_version],
             "capabilities": capabilities,
         }
         for kind, capabilities in PROVIDERS[namespace].items()
