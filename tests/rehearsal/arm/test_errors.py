@@ -58,16 +58,6 @@ RECORDED = {
     "cluster of a pool not there (5, 2023-11..2024-08)": Row(
         "DELETE", "{cluster}none/agentPools/gpu", 404, "ResourceNotFound", NESTED, (CLUSTER, MORE)
     ),
-    "machine not there (2, 2025-09..2025-10)": Row(
-        "GET",
-        "{cluster}/agentPools/system/machines/none",
-        404,
-        "NotFound",
-        FLAT,
-        ("The entity was not found.",),
-        subcode="GetMachine_NotFound_HCPServerError",
-        cause=None,
-    ),
     "group not there (19, 2020-08..2025-10)": Row(
         "GET", ELSEWHERE, 404, "ResourceGroupNotFound", NESTED, ("'nowhere' could not be found.",)
     ),

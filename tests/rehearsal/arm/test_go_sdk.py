@@ -29,7 +29,6 @@ FOUND = {
     # The last one has no items.
     "pages": 2,
     "power": "Stopped",
-    "release": "1.36.5",
     "left": "system",
     "gone": "NotFound",
 }

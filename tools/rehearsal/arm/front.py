@@ -11,16 +11,13 @@ from rehearsal.arm import bodies, errors, operations
 from rehearsal.arm.aks import (
     actions,
     clusters,
-    machines,
     pools,
     scale_sets,
-    upgrades,
     versions,
 )
 from rehearsal.arm.compute import scores, skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
 from rehearsal.arm.resources import (
-    contents,
     groups,
     registrations,
     stored,
@@ -34,13 +31,10 @@ SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)(/.*)?", re.IGNORECASE)
 ROUTES = (
     *subscriptions.ROUTES,
     *groups.ROUTES,
-    *contents.ROUTES,
     *clusters.ROUTES,
     *pools.ROUTES,
     *actions.ROUTES,
-    *machines.ROUTES,
     *scale_sets.ROUTES,
-    *upgrades.ROUTES,
     *registrations.ROUTES,
     *skus.ROUTES,
     *usages.ROUTES,

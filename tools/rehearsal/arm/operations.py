@@ -40,12 +40,9 @@ class Kind(Enum):
     CLUSTER_DELETE = 5.0, "Deleting"
     CLUSTER_STOP = 4.0, "Stopping"
     CLUSTER_START = 6.0, "Starting"
-    CLUSTER_ABORT = 2.0, "Canceling"
     POOL_CREATE = 5.0, "Creating", (f"CreatingAgentPool: {_NODES}",)
     POOL_UPDATE = 4.0, "Updating"
     POOL_DELETE = 3.0, "Deleting"
-    POOL_ABORT = 2.0, "Canceling"
-    POOL_UPGRADE_OF_IMAGE = 4.0, "UpgradingNodeImageVersion"
 
     def __init__(self, seconds: float, meanwhile: str, steps: tuple[str, ...] = ()) -> None:
         # In seconds at time scale 1: long enough to watch, short enough to wait for.
@@ -55,13 +52,7 @@ class Kind(Enum):
         # The statuses that it shows, in this order.
         self.steps = steps
 
-    @property
-    def afterwards(self) -> str:
-        """The provisioning state of its resources after it has succeeded."""
-        return "Canceled" if self in ABORTS else "Succeeded"
 
-
-ABORTS = (Kind.CLUSTER_ABORT, Kind.POOL_ABORT)
 DELETIONS = (Kind.GROUP_DELETE, Kind.CLUSTER_DELETE, Kind.POOL_DELETE)
 POLLS_PER_OPERATION = 4
 # How long the status of an ended operation is available.
@@ -85,7 +76,6 @@ PREEMPTED = {
     "code": "OperationPreempted",
     "message": "The resource was deleted with its resource group while the operation ran.",
 }
-ABORTED = {"code": "Canceled", "message": "The operation was aborted by a request of the client."}
 
 
 def begin(
@@ -116,15 +106,6 @@ def begin(
     return operation
 
 
-def abort(request: Request, kind: Kind, resource: Resource) -> str:
-    """Ends the operation on a resource, and starts the one that makes it Canceled."""
-    if resource.operation is None:
-        raise errors.ArmError(errors.NOTHING_TO_ABORT, name=resource.name, state=resource.state)
-    running = request.store.worked_on_by(resource.operation)
-    _end(request.store, resource.operation, request.now, "Canceled", ABORTED)
-    return begin(request, kind, running)
-
-
 def complete_due(store: Store, now: float, ended: Ended) -> None:
     """Completes the operations that are due and have no work left.
 
@@ -149,7 +130,7 @@ def complete_due(store: Store, now: float, ended: Ended) -> None:
                 _remove(store, resource, end)
             else:
                 resource.operation = None
-                resource.state = status if fails(row) else kind.afterwards
+                resource.state = status
                 # The etag differs from the one in the response to the request.
                 store.write(resource)
 

@@ -43,9 +43,6 @@ class ControlPlanes(Protocol):
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
         """Returns the credentials of a cluster, as Azure lists them."""
 
-    def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
-        """Returns the nodes of a pool, as Kubernetes knows them."""
-
 
 @dataclass(frozen=True)
 class Answer:

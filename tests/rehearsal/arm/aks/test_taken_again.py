@@ -76,27 +76,9 @@ def test_upgrade_settings_that_a_put_leaves_out_are_kept(arm: Arm) -> None:
     assert put(arm, path, upgradeSettings=both).status == 200
 
 
-@pytest.mark.parametrize("mode", ["System", "User"])
-def test_a_stopped_pool_has_no_nodes_until_it_starts(arm: Arm, mode: str) -> None:
-    """A PUT gave it nodes, and a System pool's own count 0 was refused when it was to start."""
-    where = cluster(arm)
-    path = f"{where}/agentPools/p"
-    put(arm, path, vmSize=CPU, count=2, mode=mode)
-    stopped = put_back(arm, path, powerState={"code": "Stopped"}).body["properties"]
-    assert stopped["count"] == 0
-    assert put_back(arm, path).body["properties"]["count"] == 0
-    assert put_back(arm, where).status == 200
-    assert put(arm, path, nodeLabels={"a": "b"}).body["properties"]["count"] == 0
-    started = put_back(arm, path, powerState={"code": "Running"})
-    assert (started.status, started.body["properties"]["count"]) == (200, 2)
-
-
-def test_a_count_of_a_stopped_pool_applies_when_it_starts(arm: Arm) -> None:
-    path = f"{cluster(arm)}/agentPools/p"
-    put(arm, path, vmSize=CPU, count=2)
-    put(arm, path, powerState={"code": "Stopped"})
-    assert put(arm, path, count=3).body["properties"]["count"] == 0
-    assert put(arm, path, powerState={"code": "Running"}).body["properties"]["count"] == 3
+def test_a_pool_cannot_be_stopped_here(arm: Arm) -> None:
+    refused = put(arm, f"{cluster(arm)}/agentPools/p", vmSize=CPU, powerState={"code": "Stopped"})
+    assert refused.status == 501
 
 
 @pytest.mark.parametrize(

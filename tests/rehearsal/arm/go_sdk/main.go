@@ -69,20 +69,18 @@ func main() {
 	must(must(clusters.BeginStop(ctx, group, cluster, nil)).PollUntilDone(ctx, often))
 	stopped := must(clusters.Get(ctx, group, cluster, nil))
 	must(must(clusters.BeginStart(ctx, group, cluster, nil)).PollUntilDone(ctx, often))
-	profile := must(clusters.GetUpgradeProfile(ctx, group, cluster, nil))
 	must(must(pools.BeginDelete(ctx, group, cluster, pool, nil)).PollUntilDone(ctx, often))
 	left, _ := names(ctx, pools)
 	_, err := pools.Get(ctx, group, cluster, pool, nil)
 
 	out := json.NewEncoder(os.Stdout)
 	if err := out.Encode(map[string]any{
-		"state":   *created.Properties.ProvisioningState,
-		"listed":  strings.Join(listed, " "),
-		"pages":   pages,
-		"power":   *stopped.Properties.PowerState.Code,
-		"release": *profile.Properties.ControlPlaneProfile.KubernetesVersion,
-		"left":    strings.Join(left, " "),
-		"gone":    err.(*azcore.ResponseError).ErrorCode,
+		"state":  *created.Properties.ProvisioningState,
+		"listed": strings.Join(listed, " "),
+		"pages":  pages,
+		"power":  *stopped.Properties.PowerState.Code,
+		"left":   strings.Join(left, " "),
+		"gone":   err.(*azcore.ResponseError).ErrorCode,
 	}); err != nil {
 		log.Fatal(err)
 	}

@@ -278,13 +278,6 @@ def test_a_resource_does_not_move_and_keeps_to_its_group(arm: Arm) -> None:
     )
 
 
-def test_what_extends_a_resource_is_not_in_the_list_of_resources(arm: Arm) -> None:
-    put(arm, f"{NETWORKS}/v")
-    put(arm, f"{NETWORKS}/v/{ROLES}/r", {"properties": {"principalId": "p"}})
-    listed = arm.call("GET", f"{GROUP}/resources", None, "2021-04-01").body["value"]
-    assert [each["name"] for each in listed] == ["v"]
-
-
 def test_tells_the_types_that_are_stored_only(arm: Arm) -> None:
     put(arm, f"{NETWORKS}/v")
     put(arm, f"{NETWORKS}/v/subnets/s", {})

@@ -13,7 +13,7 @@ from rehearsal.arm.aks.places import CLUSTER_TYPE, pools_of
 from rehearsal.arm.compute import capacity
 from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
 from rehearsal.arm.offers import Offers
-from rehearsal.arm.operations import ABORTS, Kind
+from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups, stored
 from rehearsal.arm.state import Resource, Store
@@ -187,7 +187,7 @@ class FleetControlPlanes:
 
     def ended(self, row: Any, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
-        if self.fleet is None or operations.fails(row) or Kind[row["kind"]] in ABORTS:
+        if self.fleet is None or operations.fails(row):
             return float(row["due"])
         return None if self._is_at_work(self.fleet, row["id"], Kind[row["kind"]]) else now
 

@@ -88,9 +88,7 @@ def no_zone(case: Case) -> Words | None:
 
 
 def wrong_count(case: Case, at: str) -> Words | None:
-    # A stopped pool has count 0, even a System pool, and clients send it back.
-    was_stopped = _before(case, "powerState.code") == "Stopped"
-    number, fewest = case.at(at), 1 if case.at("mode") == "System" and not was_stopped else 0
+    number, fewest = case.at(at), 1 if case.at("mode") == "System" else 0
     if number is None or (type(number) is int and fewest <= number <= MOST_NODES):
         return None
     return {"value": number, "fewest": fewest, "reasons": _WHY_ONE if fewest else ""}

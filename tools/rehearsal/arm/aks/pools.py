@@ -19,8 +19,6 @@ SPECIALIZED = "specialised"
 CAPACITY = "microsoft.compute/capacityreservationgroups"
 # Whether the scale set of a pool has one placement group, for good.
 ONE_PLACEMENT_GROUP = "onePlacementGroup"
-# The internal node count of a pool before it was stopped.
-STOPPED = "stoppedCount"
 # Whether the deletion of a pool ignores disruption budgets.
 BY_FORCE = "byForce"
 # The provisioning state of a pool while a property changes.
@@ -100,24 +98,9 @@ def after_put(
         _refuse_managed_gpus(request, after)
         _associate_reservations(request, cluster, after)
         pool.body[ONE_PLACEMENT_GROUP] = _has_one_placement_group(request, after)
-    _stop_or_start(pool, before, after, requested.get("count"))
     is_specialized = pool.body.get("image") == SPECIALIZED
     pool.body["properties"] = defaults.node_image(after, is_specialized=is_specialized)
     return pool
-
-
-def _stop_or_start(pool: Resource, before: Json | None, after: Json, count: int | None) -> None:
-    """Sets the count of a pool that stops to 0, and restores it when the pool starts.
-
-    A count that is sent for a stopped pool applies at its start; GET shows 0.
-    """
-    is_stopped, was_stopped = map(_is_stopped, (after, before or {}))
-    if not was_stopped or count:
-        pool.body[STOPPED] = after["count"]
-    if is_stopped:
-        after["count"] = 0
-    else:
-        after["count"] = pool.body.pop(STOPPED, after["count"])
 
 
 def state_meanwhile(present: Resource | None, pool: Resource) -> str | None:
@@ -125,15 +108,8 @@ def state_meanwhile(present: Resource | None, pool: Resource) -> str | None:
     if present is None:
         return None
     before, after = present.properties, pool.properties
-    was_stopped, is_stopped = _is_stopped(before), _is_stopped(after)
-    if was_stopped is not is_stopped:
-        return "Stopping" if is_stopped else "Starting"
     changed = (name for name in STATES if before.get(name) != after.get(name))
     return next((STATES[name] for name in changed), None)
-
-
-def _is_stopped(pool: Json) -> bool:
-    return bool(at(pool, "powerState.code") == "Stopped")
 
 
 def note_autoscaling(cluster: Resource, pools: Iterable[Resource]) -> None:

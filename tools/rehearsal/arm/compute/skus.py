@@ -5,10 +5,11 @@ import re
 from aks_catalogue import regions
 from aks_catalogue.regions import plain
 from aks_catalogue.sizes import GpuSize, Size, architecture
-from rehearsal.arm import filters
+from rehearsal.arm import errors
 from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route
 
+_OF_A_LOCATION = re.compile(r"location eq '([^']*)'", re.IGNORECASE)
 GENERATIONS = {"Gen1": "V1", "Gen2": "V2"}
 # SKUs other than VM sizes; clients distinguish them by `resourceType`.
 OTHERS: tuple[Json, ...] = (
@@ -33,9 +34,12 @@ def list_all(request: Request) -> Answer:
 
 
 def _locations(request: Request) -> list[str]:
-    conditions = filters.conditions(request, ("location",))
+    text = request.http.query.get("$filter") or ""
+    condition = _OF_A_LOCATION.fullmatch(text)
+    if text and condition is None:
+        raise errors.ArmError(errors.NOT_REHEARSED, what=f"the filter {text!r}")
     # An unknown location gives an empty list, not an error.
-    requested = plain(conditions["location"]) if conditions else None
+    requested = plain(condition[1]) if condition else None
     return [name for name in regions.regions() if requested in (None, name)]
 
 

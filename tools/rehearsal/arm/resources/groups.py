@@ -2,7 +2,7 @@
 
 from aks_catalogue import regions, resource_groups
 from aks_catalogue.regions import plain
-from rehearsal.arm import bodies, errors, filters, operations
+from rehearsal.arm import bodies, errors, operations
 from rehearsal.arm.operations import Kind
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resource_type import Change, Place, ResourceType
@@ -19,7 +19,6 @@ TYPES = {
         "tags": "map of string",
     }
 }
-FILTERS = ("name", "location", "tagName", "tagValue")
 CHANGES = frozenset(["PUT", "PATCH", "DELETE"])
 
 
@@ -124,10 +123,11 @@ def delete(request: Request) -> Answer:
 
 
 def list_all(request: Request) -> Answer:
-    conditions = filters.conditions(request, FILTERS)
-    groups = (_shown(request, group) for group in all_groups(request))
-    matching = (group for group in groups if filters.meets(group, conditions))
-    return request.page(filters.top(request, matching), dict)
+    if chosen := {"$filter", "$top"} & request.http.query.keys():
+        # To leave it out would list more than what was asked for.
+        what = f"{' and '.join(sorted(chosen))} of the list of resource groups"
+        raise errors.ArmError(errors.NOT_REHEARSED, what=what)
+    return request.page(all_groups(request), lambda group: _shown(request, group))
 
 
 def _shown(_: Request, group: Resource) -> Json:
