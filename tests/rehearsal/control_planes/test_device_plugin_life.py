@@ -285,22 +285,6 @@ def _a_new_file_counts_only_once_the_plugin_restarts(today: Cluster, pool: str) 
 
 
 @pytest.mark.nightly
-def test_a_plugin_without_its_config_map_does_not_start(today: Cluster, pool: str) -> None:
-    """A kubelet starts no container before all of its volumes are there."""
-    today.put_pool(pool, vmSize=T4)
-    today.apply(daemon_set(pool, CONFIG_FILE, config="missing"))
-    name = plugin(today)["metadata"]["name"]
-
-    def is_told() -> bool:
-        return 'configmap "missing" not found' in today.kubectl("events", "--for", f"pod/{name}")
-
-    until(is_told, "an event says what is missing")
-    assert status(today)["state"]["waiting"]["reason"] == "ContainerCreating"
-    today.apply(config_map("missing", **{"config.yaml": "version: v1\n"}))
-    offers(today, pool, gpu="1")
-
-
-@pytest.mark.nightly
 def test_a_stop_and_start_keeps_the_offered_gpus(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:

@@ -29,7 +29,6 @@ from kube_client.client import (
 from kube_client.mirror import Mirror
 from rehearsal.control_planes import (
     autoscaler,
-    config_maps,
     events,
     evictions,
     gpu_operator,
@@ -41,7 +40,6 @@ from rehearsal.control_planes import (
     visible_gpus,
 )
 from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
-from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Clock, Life, Log, Run, now
 from rehearsal.control_planes.control_plane import ControlPlane
 from rehearsal.control_planes.desired_state import (
@@ -51,7 +49,13 @@ from rehearsal.control_planes.desired_state import (
     Machines,
     Refusal,
 )
-from rehearsal.control_planes.device_plugin import Outcome, Plugins, refused_request
+from rehearsal.control_planes.device_plugin import (
+    ConfigMaps,
+    Outcome,
+    Plugins,
+    environment,
+    refused_request,
+)
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.kwok_stages import SAMPLE, VECTOR_ADD
 from rehearsal.files import log_line
@@ -453,9 +457,14 @@ class Cluster:
 
     # -- containers
 
+    def _maps(self) -> ConfigMaps:
+        return {
+            (each["metadata"]["namespace"], each["metadata"]["name"]): each.get("data") or {}
+            for each in self._config_maps.objects
+        }
+
     async def _keep_containers(self, _: DesiredCluster) -> None:
-        maps = config_maps.by_name(self._config_maps.objects)
-        pods = self._pods.objects
+        maps, pods = self._maps(), self._pods.objects
         for pod in pods:
             await self._attempt(self._keep_containers_of(pod, maps))
         self._clock.forget(pods)
@@ -468,11 +477,7 @@ class Cluster:
     async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
         # Without its node, it is unknown what hardware its containers find.
         there = self._around(pod)
-        if (
-            there is None
-            or await self._lacks_volumes(pod, maps)
-            or await self._is_held(pod, *there)
-        ):
+        if there is None or await self._is_held(pod, *there):
             return
         change = self._life(pod, *there, maps).change()
         if change is None:
@@ -480,13 +485,6 @@ class Cluster:
         self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
         for reason, message in change.warnings:
             await self._warn(events.of_pod(pod), pod["spec"]["nodeName"], reason, message)
-
-    async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
-        """Whether a pod waits for volumes; an event has the reason."""
-        is_waiting = pod["status"].get("phase") == "Pending"
-        if not (is_waiting and any(map(is_plugin, pod["spec"]["containers"]))):
-            return False
-        return await self._waits(pod, "FailedMount", config_maps.unmounted(pod, maps))
 
     async def _is_held(self, pod: Json, pool: DesiredPool, beside: Sequence[Json]) -> bool:
         """Whether a pod waits for a driver or a container runtime."""
@@ -516,8 +514,7 @@ class Cluster:
                 return self._plugins.run(pod, container, number, pool, maps)
             if SAMPLE not in container["image"] and VECTOR_ADD not in container["image"]:
                 return None
-            variables = config_maps.environment(container, pod["metadata"]["namespace"], maps)
-            seen = visible_gpus.seen(pod, container, variables, pool, by_aks=by_aks)
+            seen = visible_gpus.seen(pod, container, environment(container), pool, by_aks=by_aks)
             sample = sample_job.run if SAMPLE in container["image"] else sample_job.run_vector_add
             return sample(container, pool, seen, self._time_scale)
 
@@ -537,7 +534,7 @@ class Cluster:
             metadata = candidate["metadata"]
             if (metadata["namespace"], metadata["name"]) != (namespace, pod):
                 continue
-            maps = config_maps.by_name(self._config_maps.objects)
+            maps = self._maps()
             if there := self._around(candidate):
                 return self._life(candidate, *there, maps).log(container, previous=previous)
         return None
@@ -557,7 +554,7 @@ class Cluster:
             return
         await self._attempt(self._tell_status(states, failures))
         free = [each for each in states if not (each.pool.operation or cluster.operation)]
-        priorities = config_maps.data(PRIORITIES, config_maps.by_name(self._config_maps.objects))
+        priorities = self._maps().get(PRIORITIES, {})
         growths = autoscaler.growths(free, cluster.expander, priorities.get(capacity.KEY, ""))
         for state in free:
             await self._attempt(self._scale_pool(state, growths[state.pool.name]))

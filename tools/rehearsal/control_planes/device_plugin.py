@@ -1,12 +1,17 @@
 """NVIDIA's device plugin on a node: it offers the devices that it finds, waits, or exits.
 
-Modelled on the sources of v0.18, and on those from before 0.7, which had no settings. Its log lines
-are the original's, without time stamps.
+It knows the settings that the component of this project writes; with any other file it exits. The
+plugins from before 0.7, such as the article's, had no settings. The log lines are the original's.
 """
 
-from collections.abc import Iterable, Mapping
+import posixpath
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from aks_catalogue import quantities
 from aks_catalogue.device_plugin import (
@@ -14,43 +19,27 @@ from aks_catalogue.device_plugin import (
     GPU,
     MIG_PREFIX,
     NO_STRATEGY,
-    PREFIX,
     SHARED,
     version_of,
+    words,
 )
-from rehearsal.control_planes import config_maps, gpus, plugin_settings
-from rehearsal.control_planes.config_maps import ConfigMaps
+from rehearsal.control_planes import gpus
 from rehearsal.control_planes.containers import Line, Run
 from rehearsal.control_planes.desired_state import DesiredPool
 from rehearsal.control_planes.gpus import Hardware
-from rehearsal.control_planes.plugin_settings import (
-    SINGLE,
-    ReadFile,
-    Settings,
-    SettingsError,
-    Sharing,
-)
 
 Json = dict[str, Any]
+# The data of ConfigMaps, by namespace and name.
+ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
+# Returns the text of a file in the container; None if there is no such file.
+ReadFile = Callable[[str], str | None]
 
-_SOCKETS = "/var/lib/kubelet/device-plugins"
-_STARTING = (
-    "Starting NVIDIA Device Plugin",
-    f"Starting FS watcher for {_SOCKETS}",
-    "Starting OS watcher.",
-    "Starting Plugins.",
-    "Loading configuration.",
-)
-_SITE = "https://github.com/NVIDIA/k8s-device-plugin"
-_ADVICE = (
-    f"You can check the prerequisites at: {_SITE}#prerequisites",
-    f"You can learn how to set the runtime at: {_SITE}#quick-start",
-)
+SINGLE, MIXED = "single", "mixed"
+_STARTING = ("Starting NVIDIA Device Plugin", "Starting Plugins.", "Loading configuration.")
 # Without a driver or a GPU: it cannot tell these apart.
 _NOTHING_THERE = (
     "Incompatible strategy detected auto",
     "If this is a GPU node, did you configure the NVIDIA Container Toolkit?",
-    *_ADVICE,
     "If this is not a GPU node, you should set up a toleration or nodeSelector to only deploy this "
     "plugin on GPU nodes",
 )
@@ -58,21 +47,9 @@ _NOTHING_THERE_BEFORE = (
     "Loading NVML",
     "Failed to initialize NVML: could not load NVML library.",
     "If this is a GPU node, did you set the docker default runtime to `nvidia`?",
-    *_ADVICE,
 )
-_GETS = "error starting plugins: error getting plugins: unable to create plugins: "
-_NO_MANAGER = f"{_GETS}failed to construct resource managers: "
-_NO_DRIVER = f"{_NO_MANAGER}invalid device discovery strategy"
-_NOT_PERMITTED = (
-    f"{_NO_MANAGER}error building device map: error building MIG device map: error visiting "
-    "device: Insufficient Permissions"
-)
-# It asks for ever: no node of the rehearsal has the MPS control daemon.
-_WAITS_FOR_MPS = (
-    "Failed to start plugin: error waiting for MPS daemon: error checking MPS daemon health: "
-    "failed to send command to MPS daemon: exit status 1",
-    "Failed to start one or more plugins. Retrying in 30s...",
-)
+_NO_DRIVER = "error starting plugins: invalid device discovery strategy"
+_NOT_PERMITTED = "error starting plugins: error building MIG device map: Insufficient Permissions"
 
 
 @dataclass(frozen=True)
@@ -87,14 +64,6 @@ class Outcome:
     exit_code: int | None = None
 
 
-class _FailedError(Exception):
-    """The plugin exits; the message is its last line, after `lines`."""
-
-    def __init__(self, message: str, lines: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
-        self.lines = lines
-
-
 class Plugins:
     """The outcome of each run of a plugin, which reads its node and settings only at its start."""
 
@@ -107,13 +76,8 @@ class Plugins:
         """Returns a run by its number; its outcome is computed when it is first needed."""
         key = (pod["metadata"]["uid"], container["name"], number)
         if key not in self._outcomes:
-            spec, namespace = pod["spec"], pod["metadata"]["namespace"]
-            self._outcomes[key] = outcome(
-                container,
-                config_maps.environment(container, namespace, maps),
-                gpus.hardware(pool),
-                lambda path: config_maps.file_text(spec, container, path, namespace, maps),
-            )
+            there = gpus.hardware(pool)
+            self._outcomes[key] = outcome(container, there, lambda path: _file(pod, path, maps))
         result = self._outcomes[key]
         return Run([Line(0.0, line) for line in result.lines], result.exit_code)
 
@@ -135,62 +99,128 @@ class Plugins:
         self._outcomes = {key: held for key, held in self._outcomes.items() if key[0] in known}
 
 
-def outcome(
-    container: Json, environment: Mapping[str, str], hardware: Hardware, read_file: ReadFile
-) -> Outcome:
+def _file(pod: Json, path: str, maps: ConfigMaps) -> str | None:
+    """Returns the text of a file that a pod has from a ConfigMap."""
+    folder, name = posixpath.split(path)
+    for container in pod["spec"]["containers"]:
+        for mount in container.get("volumeMounts") or ():
+            if posixpath.normpath(mount["mountPath"]) != folder:
+                continue
+            [volume] = [one for one in pod["spec"]["volumes"] if one["name"] == mount["name"]]
+            held = (volume.get("configMap") or {}).get("name", "")
+            return maps.get((pod["metadata"]["namespace"], held), {}).get(name)
+    return None
+
+
+class _SettingsError(Exception):
+    """The plugin does not accept its settings."""
+
+
+class _Part(BaseModel):
+    """A part of the configuration file."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, strict=True, frozen=True, extra="forbid", populate_by_name=True
+    )
+
+
+class _Resource(_Part):
+    name: str
+    replicas: Annotated[int, Field(ge=2)]
+
+
+class _TimeSlicing(_Part):
+    resources: Annotated[list[_Resource], Field(min_length=1)]
+    rename_by_default: bool = False
+    # Whether a container gets one replica at most.
+    fail_requests_greater_than_one: bool = False
+
+    @property
+    def replicas(self) -> dict[str, int]:
+        return {resource.name: resource.replicas for resource in self.resources}
+
+
+class _Sharing(_Part):
+    time_slicing: _TimeSlicing | None = None
+
+
+class _Config(_Part):
+    version: Literal["v1"] = "v1"
+    sharing: _Sharing = _Sharing()
+
+
+def outcome(container: Json, hardware: Hardware, read_file: ReadFile) -> Outcome:
     """Returns the outcome of a plugin that starts on a node now."""
     if version_of(container["image"]) < CAN_FAIL:
         offers = {GPU: hardware.gpus} if hardware.gpus else {}
         return Outcome(tuple(_registered(offers)) or _NOTHING_THERE_BEFORE, offers)
     try:
-        settings = plugin_settings.settings(container, environment, read_file)
-        may_look = _may_look_at_slices(container, environment)
-        return _started(settings, hardware, may_look=may_look)
-    except (_FailedError, SettingsError) as reason:
-        lines = reason.lines if isinstance(reason, _FailedError) else ()
-        return Outcome((*_STARTING, *lines, str(reason)), exit_code=1)
+        return _started(container, hardware, read_file)
+    except _SettingsError as reason:
+        return Outcome((*_STARTING, str(reason)), exit_code=1)
 
 
-def _started(settings: Settings, hardware: Hardware, *, may_look: bool) -> Outcome:
+def _started(container: Json, hardware: Hardware, read_file: ReadFile) -> Outcome:
+    strategy = _setting(container, "mig-strategy") or NO_STRATEGY
+    if strategy not in (NO_STRATEGY, SINGLE, MIXED):
+        raise _SettingsError(f"error starting plugins: unknown MIG strategy: {strategy}")
+    slicing = _slicing(_setting(container, "config-file"), read_file)
     if not hardware.gpus:
-        if settings.fails_on_init_error:
-            raise _FailedError(_NO_DRIVER, _NOTHING_THERE)
+        if (_setting(container, "fail-on-init-error") or "true").lower() != "false":
+            return Outcome((*_STARTING, *_NOTHING_THERE, _NO_DRIVER), exit_code=1)
         waits = "No devices found. Waiting indefinitely."
         return Outcome((*_STARTING, *_NOTHING_THERE, waits))
-    if hardware.slices and settings.mig_strategy != NO_STRATEGY and not may_look:
-        raise _FailedError(_NOT_PERMITTED)
-    if settings.uses_mps:
-        return Outcome((*_STARTING, *_WAITS_FOR_MPS))
-    offers = _shared(_devices(settings.mig_strategy, hardware), settings.time_slicing)
-    one_at_most = _one_at_most(settings.time_slicing, offers)
-    return Outcome((*_STARTING, *_registered(offers)), offers, one_at_most)
+    if hardware.slices and strategy != NO_STRATEGY and not _may_look_at_slices(container):
+        raise _SettingsError(_NOT_PERMITTED)
+    name, count = GPU, hardware.gpus
+    # Without a MIG strategy, divided GPUs count as whole ones.
+    if hardware.slices and strategy != NO_STRATEGY:
+        name = GPU if strategy == SINGLE else f"{MIG_PREFIX}{hardware.slices.profile}"
+        count *= hardware.slices.per_gpu
+    one_at_most = frozenset[str]()
+    if slicing and (replicas := slicing.replicas.get(name)):
+        name, count = f"{name}{SHARED}" if slicing.rename_by_default else name, count * replicas
+        one_at_most = frozenset([name] if slicing.fail_requests_greater_than_one else ())
+    return Outcome((*_STARTING, *_registered({name: count})), {name: count}, one_at_most)
 
 
-def _devices(strategy: str, hardware: Hardware) -> dict[str, int]:
-    """Returns the devices of a node; without a MIG strategy, divided GPUs count as whole ones."""
-    slices = hardware.slices
-    if slices is None or strategy == NO_STRATEGY:
-        return {GPU: hardware.gpus}
-    name = GPU if strategy == SINGLE else f"{MIG_PREFIX}{slices.profile}"
-    return {name: hardware.gpus * slices.per_gpu}
+def _setting(container: Json, name: str) -> str | None:
+    """Returns a setting from an argument, or from the environment."""
+    for word in words(container):
+        argument, has_value, value = word.lstrip("-").partition("=")
+        if argument == name and has_value:
+            return value
+    return environment(container).get(name.upper().replace("-", "_"))
 
 
-def _shared(devices: Mapping[str, int], sharing: Sharing | None) -> dict[str, int]:
-    if sharing is None:
-        return dict(devices)
-    offers: dict[str, int] = {}
-    for name, count in devices.items():
-        replicas = sharing.replicas.get(name)
-        offered = name + SHARED if replicas and sharing.rename_by_default else name
-        offers[offered] = count * (replicas or 1)
-    return offers
+def environment(container: Json) -> dict[str, str]:
+    """Returns the environment variables whose values the pod itself has."""
+    return {one["name"]: one.get("value", "") for one in container.get("env") or ()}
 
 
-def _one_at_most(sharing: Sharing | None, offers: Mapping[str, int]) -> frozenset[str]:
-    if sharing is None or not sharing.fail_requests_greater_than_one:
-        return frozenset()
-    shared = {name + SHARED if sharing.rename_by_default else name for name in sharing.replicas}
-    return frozenset(shared & offers.keys())
+def _slicing(path: str | None, read_file: ReadFile) -> _TimeSlicing | None:
+    if not path:
+        return None
+    failed = "error starting plugins: unable to load config: "
+    text = read_file(path)
+    if text is None:
+        raise _SettingsError(f"{failed}open {path}: no such file or directory")
+    try:
+        return _Config.model_validate(yaml.safe_load(text) or {}).sharing.time_slicing
+    except yaml.YAMLError as error:
+        raise _SettingsError(f"{failed}{error}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise _SettingsError(f"{failed}{where}: {first['msg']}") from error
+
+
+def _may_look_at_slices(container: Json) -> bool:
+    """Whether a container may see MIG slices: set up like NVIDIA's chart, or privileged."""
+    context = container.get("securityContext") or {}
+    is_admin = "SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ())
+    asks = environment(container).get("NVIDIA_MIG_MONITOR_DEVICES") == "all"
+    return bool(context.get("privileged")) or (is_admin and asks)
 
 
 def refused_request(pod: Json, one_at_most: frozenset[str]) -> str | None:
@@ -207,21 +237,5 @@ def refused_request(pod: Json, one_at_most: frozenset[str]) -> str | None:
     return None
 
 
-def _may_look_at_slices(container: Json, environment: Mapping[str, str]) -> bool:
-    """Whether a container may see MIG slices: set up like NVIDIA's chart, or privileged."""
-    context = container.get("securityContext") or {}
-    capabilities = context.get("capabilities") or {}
-    added = {name.upper() for name in capabilities.get("add") or ()}
-    dropped = {name.upper() for name in capabilities.get("drop") or ()}
-    has_all = "ALL" in added - dropped
-    is_admin = ("SYS_ADMIN" in added or has_all) and "SYS_ADMIN" not in dropped
-    asks = environment.get("NVIDIA_MIG_MONITOR_DEVICES") == "all"
-    return bool(context.get("privileged")) or (is_admin and asks)
-
-
 def _registered(offers: Mapping[str, int]) -> Iterable[str]:
-    for name in offers:
-        socket = f"{_SOCKETS}/nvidia-{name.removeprefix(PREFIX)}.sock"
-        yield f"Starting GRPC server for '{name}'"
-        yield f"Starting to serve '{name}' on {socket}"
-        yield f"Registered device plugin for '{name}' with Kubelet"
+    return [f"Registered device plugin for '{name}' with Kubelet" for name in offers]
