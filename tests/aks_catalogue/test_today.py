@@ -26,8 +26,6 @@ OTHERS = {
     "tools/rehearsal/arm/request_log.py": "when a request came",
     "tools/rehearsal/arm/tokens.py": "when tokens end",
     "tools/rehearsal/certificates.py": "when certificates begin and end",
-    "tools/rehearsal/control_planes/cluster.py": "when spot machines go",
-    "tools/rehearsal/files.py": "how old a script is",
     "tools/rehearsal/control_planes/containers.py": "when containers start and end",
     "tools/rehearsal/offline_plug_ins/kubelogin/__main__.py": "when a token ends",
 }

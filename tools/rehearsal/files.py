@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import sys
-import time
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -89,11 +88,6 @@ class WatchedFile(Generic[Content]):
                     self.complaint = str(error)
                     log_line(self.complaint)
         return self._content
-
-    @property
-    def age(self) -> float:
-        """How many seconds ago it was written."""
-        return time.time() - self._version[0] / 1e9 if self._version else 0.0
 
 
 class ScriptError(Exception):

@@ -91,7 +91,7 @@ def test_a_changed_or_deleted_script_is_noticed(tmp_path: Path) -> None:
         {"today": "tomorrow"},
         {"sizes": [{"size": "x", "is": "dear"}]},
         {"sizes": [{"size": "x", "is": "soldOut", "priority": "low"}]},
-        {"sizes": [{"size": "x", "is": "restricted", "until": 60}]},
+        {"sizes": [{"size": "x", "is": "restricted", "priority": "spot"}]},
         {"sizes": [{"is": "absent"}]},
         {"limits": [{"name": "cores"}]},
         {"versions": [{"location": "eastus"}]},
@@ -187,31 +187,11 @@ def test_reserved_machines_are_there_though_the_size_is_sold_out(tmp_path: Path)
     store.close()
 
 
-def test_a_lost_machine_lowers_the_count(tmp_path: Path) -> None:
-    """Also that of a pool which got fewer machines than it asked for."""
-    for allocated, left in (({}, 2), ({ALLOCATED: 1}, 0)):
-        store = with_pool(tmp_path / str(left), count=3)
-        pool = store.find("/a/pool")
-        assert pool is not None
-        store.write(pool.with_body({**pool.body, **allocated}))
-        StoreSource(store, lambda: offers({})).lose("/a/pool")
-        kept = store.find("/a/pool")
-        assert kept is not None
-        assert (kept.properties["count"], ALLOCATED in kept.body) == (left, False)
-        store.close()
-
-
-def test_an_unknown_pool_loses_nothing(tmp_path: Path) -> None:
-    store = with_pool(tmp_path)
-    StoreSource(store, lambda: offers({})).lose("/a/other")
-    store.close()
-
-
-def sold_out(*lines: dict[str, Any], age: float = 0.0) -> Any:
+def sold_out(*lines: dict[str, Any]) -> Any:
     script = TypeAdapter(OfferScript).validate_python(
         {"sizes": [{"size": "*", "is": "soldOut", **line} for line in lines]}
     )
-    offer = Offers(Era.TODAY, script, age).find("Standard_NC8as_T4_v3", "eastus")
+    offer = Offers(Era.TODAY, script).find("Standard_NC8as_T4_v3", "eastus")
     assert offer is not None
     return offer.is_sold_out
 
@@ -233,19 +213,6 @@ def test_entries_that_are_sold_out_add_up() -> None:
     assert offer is not None
     assert offer.restricted_zones == ("2",)
     assert [offer.is_sold_out(zone, is_spot=True) for zone in "12"] == [True, False]
-
-
-def test_sold_out_has_a_time() -> None:
-    """In seconds since the file was written."""
-    line = {"from": 60, "until": 120}
-    at = {age: sold_out(line, age=age)("1", is_spot=True) for age in (0, 59, 60, 119, 120)}
-    assert at == {0: False, 59: False, 60: True, 119: True, 120: False}
-
-
-def test_only_entries_that_say_so_take_machines_back() -> None:
-    lines = ({"zones": ["1"], "evicts": True}, {"zones": ["2"]})
-    assert sold_out(*lines)("1", is_spot=True, evicts=True)
-    assert not sold_out(*lines)("2", is_spot=True, evicts=True)
 
 
 class CountingStore(Store):

@@ -46,9 +46,6 @@ class Wishes:
     def resize(self, _pool_id: str, _count: int) -> None:
         pass
 
-    def lose(self, _pool_id: str) -> None:
-        pass
-
 
 def made(folder: Path, wishes: Wishes) -> Fleet:
     """A fleet whose binaries lie in the folder."""

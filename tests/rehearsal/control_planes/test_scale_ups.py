@@ -96,9 +96,6 @@ class Ladder:
         self.desired = replace(self.desired, pools=tuple(pools))
         return None
 
-    def lose(self, pool_id: str) -> None:
-        raise AssertionError(pool_id)
-
     async def post(self, _path: str, body: dict[str, Any]) -> dict[str, Any]:
         self.events.append(body)
         return body
@@ -149,8 +146,6 @@ def test_a_pod_takes_the_best_rung_that_is_left(sold_out: list[bool], code: str)
         else:
             assert waiting == []
             assert "rung" in ladder.told("TriggeredScaleUp")[-1]
-        failed = ladder.told("FailedToScaleUpGroup") + ladder.told("ScaleUpFailed")
-        assert len(failed) == best
         written, events = ladder.written, len(ladder.events)
         ladder.step(pod("a"), times=3)
         assert (ladder.written, len(ladder.events)) == (written, events)
@@ -200,25 +195,6 @@ def test_a_pause_can_be_seen_at_any_time_scale(time_scale: float) -> None:
         back_offs.fail("p", scale_ups.Failure("code", "message"))
         time.seconds += scale_ups.SHORTEST - 0.1
         assert back_offs.failures()
-
-
-def test_what_azure_refuses_at_once_is_told_with_its_code() -> None:
-    """Of machines that fail to start the autoscaler tells the same for all causes."""
-    failure = scale_ups.Failure.of(Refusal("SkuNotAvailable", "none"))
-    told = scale_ups.told("aks-p-1-vmss", 0, 1, 3, failure)
-    assert [reason for reason, _, _ in told] == ["ScaledUpGroup", "FailedToScaleUpGroup"]
-    assert told[1][1] == (
-        'Scale-up failed for group aks-p-1-vmss: Code="SkuNotAvailable" Message="none"'
-    )
-    failure = scale_ups.Failure.of(Refusal("AllocationFailed", "none"))
-    told = scale_ups.told("aks-p-1-vmss", 0, 2, 3, failure)
-    assert told[-1] == (
-        "ScaleUpFailed",
-        "Failed adding 2 nodes to group aks-p-1-vmss due to "
-        "OutOfResource.provisioning-state-failed; source errors: Azure failed to provision a node "
-        "for this node group",
-        "Warning",
-    )
 
 
 def test_a_waiting_pod_hears_the_reasons_of_all_pools() -> None:

@@ -13,8 +13,6 @@ without a key, everything in the tables is on offer. Its keys:
   - `zones`: in these zones only. A pool of several zones gets its nodes in the others; one without
     zones gets them as long as a zone of the region has some;
   - `priority`: `spot` or `regular` machines only;
-  - `from` and `until`: from and until so many seconds after the file was written;
-  - `evicts`: true also takes the spot machines that there are, as Azure does when others pay more;
 - `limits`: a list of `{name, location, limit}`: the quota of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
@@ -65,14 +63,10 @@ class SizeLine(Line):
     zones: tuple[str, ...] = ()
     reason: str = "NotAvailableForSubscription"
     priority: Literal["spot", "regular"] | None = None
-    from_: Annotated[float, Field(validation_alias="from")] = 0.0
-    until: float = float("inf")
-    evicts: bool = False
 
     def __post_init__(self) -> None:
-        more = (self.priority, self.from_, self.until, self.evicts)
-        if self.is_ != "soldOut" and more != (None, 0.0, float("inf"), False):
-            raise ValueError("priority, from, until and evicts are keys of soldOut")
+        if self.is_ != "soldOut" and self.priority is not None:
+            raise ValueError("priority is a key of soldOut")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,14 +51,10 @@ class Offer:
         """Returns whether the size is restricted for this subscription in the whole location."""
         return self.line.is_ == "restricted" and not self.line.zones
 
-    def is_sold_out(self, zone: str, *, is_spot: bool, evicts: bool = False) -> bool:
-        """Returns whether a zone has no machines; `evicts`: also none of those in use stays."""
+    def is_sold_out(self, zone: str, *, is_spot: bool) -> bool:
+        """Returns whether a zone has no machines."""
         priority = "spot" if is_spot else "regular"
-        lines = [
-            line
-            for line in self.sold_out
-            if line.priority in (None, priority) and (line.evicts or not evicts)
-        ]
+        lines = [line for line in self.sold_out if line.priority in (None, priority)]
         places = self.zones if zone == NO_ZONE and self.zones else (zone,)
         return all(any(not line.zones or place in line.zones for line in lines) for place in places)
 
@@ -69,8 +65,6 @@ class Offers:
 
     era: Era
     script: OfferScript
-    # How many seconds ago it was written.
-    age: float = 0.0
 
     @property
     def today(self) -> date:
@@ -107,10 +101,9 @@ class Offers:
         for size in sizes:
             own = [line for line in lines if meets(line.size, size.name)]
             line = next((line for line in own if line.is_ != "soldOut"), UNSCRIPTED)
-            sold_out = itertools.takewhile(lambda line: line.is_ == "soldOut", own)
-            now = tuple(line for line in sold_out if line.from_ <= self.age < line.until)
+            sold_out = tuple(itertools.takewhile(lambda line: line.is_ == "soldOut", own))
             if region is not None and self._has(size) and line.is_ != "absent":
-                yield Offer(size, location, region.zones, line, now)
+                yield Offer(size, location, region.zones, line, sold_out)
 
     def limit(self, name: str, location: str) -> int:
         """Returns the quota of a family, of all cores or of low-priority cores."""

@@ -70,7 +70,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     faults = FaultScript(home.faults, lambda: operations.release_held(store))
 
     def offers() -> Offers:
-        return Offers(options.era, script.read(), script.age)
+        return Offers(options.era, script.read())
 
     settings = _fleet_settings(home, audience, options)
     control_planes = FleetControlPlanes(store, offers, settings, faults.node_faults)

@@ -1,6 +1,5 @@
 """The cluster autoscaler: pools grow for unschedulable pods, and shrink when idle."""
 
-import random
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ from aks_catalogue.scheduling import Taint, selects, untolerated
 from aks_catalogue.shapes import mapping, mappings
 from aks_catalogue.sizes import find
 from kube_client.objects import conditions
-from rehearsal.control_planes import evictions, nodes
+from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 
 Json = dict[str, Any]
@@ -99,15 +98,7 @@ class Autoscaler:
     def _note_idle_nodes(self, state: PoolState, *, is_awaited: bool) -> None:
         now, names = time.monotonic(), _names(state.nodes)
         busy = {pod["spec"].get("nodeName") for pod in state.pods if keeps_node(pod)}
-        # A spot node that is taken back is gone long before it counts as idle.
-        ready = [
-            each
-            for each in state.nodes
-            if nodes.is_ready(each)
-            and not nodes.is_deleting(each)
-            and not evictions.evicted_at(each)
-        ]
-        idle = set() if is_awaited else _names(ready) - busy
+        idle = set() if is_awaited else _names(_ready(state)) - busy
         for name in names - idle:
             self._idle_since.pop(name, None)
         since = {name: self._idle_since.setdefault(name, now) for name in idle}
@@ -125,8 +116,6 @@ class Growth:
     # uid.
     awaited: frozenset[str]
     helped: frozenset[str]
-    # Which part of the new nodes' CPUs and memory would stay unused.
-    waste: Decimal
 
 
 def growths(states: Sequence[PoolState], expander: str, priorities: str) -> dict[str, Growth]:
@@ -139,9 +128,9 @@ def growths(states: Sequence[PoolState], expander: str, priorities: str) -> dict
         return {each.state.pool.name: each for each in first}
     awaited = frozenset[str]().union(*(each.awaited for each in first))
     left = [growth_of(each.state, awaited - each.awaited) for each in first]
-    chosen: dict[str, Growth] = {}
+    chosen, rules = dict[str, Growth](), _rules(priorities)
     while growing := [each for each in left if each.nodes]:
-        best = _best(growing, expander, priorities)
+        best = _best(growing, expander, rules)
         chosen[best.state.pool.name] = best
         awaited |= best.helped
         others = (each for each in left if each is not best)
@@ -149,24 +138,16 @@ def growths(states: Sequence[PoolState], expander: str, priorities: str) -> dict
     return chosen | {each.state.pool.name: each for each in left}
 
 
-def _best(growing: Sequence[Growth], expander: str, priorities: str) -> Growth:
-    rules = _rules(priorities)
-    scores = [_score(each, expander, rules) for each in growing]
-    best = [each for each, score in zip(growing, scores, strict=True) if score == max(scores)]
-    return random.choice(best)  # noqa: S311 (no secret)
+def _best(growing: Sequence[Growth], expander: str, rules: Rules) -> Growth:
+    """Returns the growth of the highest priority; of equals, the first."""
+    if expander != "priority":
+        return growing[0]
 
+    def priority(growth: Growth) -> int:
+        group = nodes.group(growth.state.cluster, growth.state.pool)
+        return max((_NO_PRIORITY, *(number for number, rule in rules if rule.search(group))))
 
-def _score(growth: Growth, expander: str, rules: Rules) -> Decimal:
-    match expander:
-        case "least-waste":
-            return -growth.waste
-        case "most-pods":
-            return Decimal(len(growth.helped))
-        case "priority":
-            group = nodes.group(growth.state.cluster, growth.state.pool)
-            matching = (number for number, rule in rules if rule.search(group))
-            return Decimal(max((_NO_PRIORITY, *matching)))
-    return Decimal(0)
+    return max(growing, key=priority)
 
 
 def _rules(priorities: str) -> Rules:
@@ -201,12 +182,7 @@ def growth_of(state: PoolState, elsewhere: Collection[str] = ()) -> Growth:
             rooms.append(whole)
         (awaited if place < present else helped).add(_uid(pod))
         rooms[place] = _without(rooms[place], requests)
-    new = rooms[present:]
-    waste = Decimal(0)
-    for name in ("cpu", "memory"):
-        unused = sum((room.get(name, Decimal(0)) for room in new), Decimal(0))
-        waste += _part(unused, whole.get(name, Decimal(0)) * len(new))
-    return Growth(state, len(new), frozenset(awaited), frozenset(helped), waste)
+    return Growth(state, len(rooms) - present, frozenset(awaited), frozenset(helped))
 
 
 def _gpus(pool: DesiredPool) -> int:
@@ -222,10 +198,6 @@ def missing(pod: Json, state: PoolState) -> list[str]:
     """Returns the resources of which a new node has too little for a pod."""
     requests = _requests_of(pod) or {}
     return [name for name, amount in requests.items() if state.whole.get(name, 0) < amount]
-
-
-def _part(amount: Decimal, whole: Decimal) -> Decimal:
-    return amount / whole if whole else Decimal(0)
 
 
 def _uid(pod: Json) -> str:

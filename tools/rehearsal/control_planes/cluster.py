@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import math
 import time
 import traceback
 from collections.abc import Coroutine, Mapping, Sequence
@@ -30,7 +29,6 @@ from kube_client.mirror import Mirror
 from rehearsal.control_planes import (
     autoscaler,
     events,
-    evictions,
     gpu_operator,
     gpus,
     nodes,
@@ -59,7 +57,6 @@ from rehearsal.control_planes.device_plugin import (
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.kwok_stages import SAMPLE, VECTOR_ADD
 from rehearsal.files import log_line
-from rehearsal.pace import SECONDS_PER_SECOND
 
 Json = dict[str, Any]
 
@@ -74,8 +71,6 @@ QUIET_SECONDS = 60.0
 SHORTEST_IDLE = 2.0
 # The shortest wait for a drain, at any time scale.
 SHORTEST_STANDSTILL = 45.0
-# How long before it is taken back a spot node gives notice: thirty seconds at least on Azure.
-NOTICE_SECONDS, SHORTEST_NOTICE = 30.0, 3.0
 # Longer than any message of the autoscaler's status.
 LONGEST_LINE = 10_000
 T = TypeVar("T")
@@ -84,8 +79,8 @@ LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
 # By which the expander `priority` chooses.
 PRIORITIES = (capacity.NAMESPACE, capacity.CONFIG_MAP)
-# The object of the autoscaler's events, and their source.
-STATUS = {"kind": "ConfigMap", "namespace": "kube-system", "name": "cluster-autoscaler-status"}
+# The autoscaler's status, and the source of its events.
+STATUS = {"namespace": "kube-system", "name": "cluster-autoscaler-status"}
 AUTOSCALER = {"component": "cluster-autoscaler"}
 
 
@@ -149,9 +144,6 @@ class Cluster:
         # What the autoscaler has told: its status, and the last message of each waiting pod by uid.
         self._status: Json = {}
         self._told: dict[str, str] = {}
-        # How long ahead a spot node gives notice, and the uids of those that are gone.
-        self._notice = max(SHORTEST_NOTICE, NOTICE_SECONDS * time_scale * SECONDS_PER_SECOND)
-        self._evicted: set[str] = set()
         self._pools: dict[str, DesiredPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
         # When it may be logged again, by what failed and how.
@@ -191,7 +183,6 @@ class Cluster:
                     await mirror.filled.wait()
                 while True:
                     self.changed.clear()
-                    await self._attempt(self._evict_nodes(self._desired))
                     await self._attempt(self._step(self._desired))
                     await pause(self.changed, self._pause)
         finally:
@@ -578,9 +569,7 @@ class Cluster:
         else:
             self._back_offs.succeed(pool.name)
         group, most = nodes.group(state.cluster, pool), pool.limits.most if pool.limits else count
-        for told in scale_ups.told(group, pool.count, count, most, failure):
-            await self._api.post(*events.event(STATUS, AUTOSCALER, *told))
-        if failure is None or failure.code != scale_ups.AT_ONCE:
+        if failure is None:
             change = f"[{{{group} {pool.count}->{count} (max: {most})}}]"
             for pod in state.pods:
                 if pod["metadata"]["uid"] in growth.helped:
@@ -612,37 +601,6 @@ class Cluster:
         await self._api.patch(path, body, APPLY, fieldManager="cluster-autoscaler", force="true")
         self._status = status
 
-    # -- spot
-
-    async def _evict_nodes(self, cluster: DesiredCluster) -> None:
-        """Takes back spot nodes: gives notice, drains them, and ends them when it is time."""
-        for pool in cluster.pools:
-            for node in self._nodes_of(pool):
-                # What goes anyway is counted no more.
-                if not nodes.is_deleting(node):
-                    await self._attempt(self._evict_node(node, pool))
-
-    async def _evict_node(self, node: Json, pool: DesiredPool) -> None:
-        at, moment = evictions.evicted_at(node), time.time()
-        if at is None:
-            if nodes.zone(node) in pool.evicted_zones:
-                await self._give_notice(node, math.ceil(moment + self._notice))
-        elif moment < at:
-            for pod in filter(autoscaler.keeps_node, self._pods_on(node)):
-                await self._evict(pod)
-        else:
-            await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
-            self._evicted.add(node["metadata"]["uid"])
-            self._machines.lose(pool.id)
-            await self._collect_pods(node)
-
-    async def _give_notice(self, node: Json, at: float) -> None:
-        notices = evictions.notices(at, now())
-        await self._patch_node(node, {"spec": {"unschedulable": True}})
-        await self._patch_status(node, {"conditions": notices})
-        for notice in notices:
-            await self._api.post(*evictions.event(node, notice))
-
     # -- the API server
 
     async def _warn(self, about: Json, host: str, reason: str, message: str) -> None:
@@ -661,12 +619,7 @@ class Cluster:
         self.nodes.put(await self._api.patch(path, {"status": patch}, STRATEGIC))
 
     def _nodes_of(self, pool: DesiredPool) -> list[Json]:
-        """Returns the nodes of a pool, but those that Azure has taken back."""
-        return [
-            node
-            for node in self.nodes.objects
-            if nodes.pool_of(node) == pool.name and node["metadata"]["uid"] not in self._evicted
-        ]
+        return [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
 
     def _pods_on(self, node: Json) -> list[Json]:
         name = node["metadata"]["name"]

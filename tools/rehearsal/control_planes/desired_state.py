@@ -50,8 +50,6 @@ class DesiredPool:
     taints: tuple[str, ...] = ()
     # Those in which new nodes come; "0" stands for none.
     zones: tuple[str, ...] = ("0",)
-    # Those whose spot nodes Azure takes back.
-    evicted_zones: frozenset[str] = frozenset()
     max_pods: int = 110
     disk_gib: int = 128
     is_spot: bool = False
@@ -101,7 +99,7 @@ class DesiredCluster:
     # Its processes are stopped; its content is kept.
     is_stopped: bool = False
     operation: str | None = None
-    # Which pool grows for a pod that fits several.
+    # With `priority` a ConfigMap orders the pools; otherwise the first that fits a pod grows.
     expander: str = "random"
     pools: tuple[DesiredPool, ...] = ()
     # The names of pools with an unreadable state: their nodes stay as they are.
@@ -122,9 +120,6 @@ class Machines(Protocol):
 
     def resize(self, pool_id: str, count: int) -> Refusal | None:
         """Applies a decision of the autoscaler, or returns why there are no machines for it."""
-
-    def lose(self, pool_id: str) -> None:
-        """Takes note that Azure has taken a spot machine back, which lowers the pool's count."""
 
 
 class Source(Machines, Protocol):

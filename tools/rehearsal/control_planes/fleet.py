@@ -197,10 +197,6 @@ class Fleet:
         self._try_look()
         return refusal
 
-    def lose(self, pool_id: str) -> None:
-        self._source.lose(pool_id)
-        self._try_look()
-
     # -- start and stop
 
     async def start(self) -> None:

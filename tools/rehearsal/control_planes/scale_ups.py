@@ -74,24 +74,6 @@ class BackOffs:
         return {pool: failure for pool, (backoff, failure) in failed if not backoff.is_due}
 
 
-def told(
-    group: str, before: int, count: int, most: int, failure: Failure | None
-) -> list[tuple[str, str, str]]:
-    """Returns the events of one scale-up, on the status: reason, message and type."""
-    sizes = f"{count} instead of {before} (max: {most})"
-    asked = ("ScaledUpGroup", f"Scale-up: setting group {group} size to {sizes}", "Normal")
-    if failure and failure.code == AT_ONCE:
-        said = failure.message.partition(": ")[2]
-        message = f"Scale-up failed for group {group}: {said}"
-        return [asked, ("FailedToScaleUpGroup", message, "Warning")]
-    done = ("ScaledUpGroup", f"Scale-up: group {group} size set to {sizes}", "Normal")
-    if failure is None:
-        return [asked, done]
-    why = f"due to OutOfResource.{failure.code}; source errors: {failure.message}"
-    message = f"Failed adding {count - before} nodes to group {group} {why}"
-    return [asked, done, ("ScaleUpFailed", message, "Warning")]
-
-
 def why_not(pod: Json, states: Iterable[PoolState]) -> str:
     """Returns why no pool grows for a pod: the reasons of all pools, counted."""
     counted = Counter(reason for state in states for reason in _reasons(pod, state))

@@ -1,7 +1,6 @@
 """The page's data: what each node, GPU and pod is shown as, and what a whole server knows."""
 
 import json
-import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -283,14 +282,6 @@ def test_entries_of_scripts_are_shown_whatever_their_keys(known: Knowledge) -> N
     assert shown[2:] == [faults[2], *(entry for entries in offers.values() for entry in entries)]
     known.faults.next_fault("PUT", "/")
     assert known.document()["scripts"][0]["times"] == 1
-
-
-def test_a_number_without_end_does_not_freeze_the_page(known: Knowledge) -> None:
-    """JSON has none: the page showed its old picture, and said that it was live."""
-    odd = {"size": T4, "is": "soldOut", "until": -math.inf}
-    (known.home / "offers.json").write_text(json.dumps({"sizes": [odd]}))
-    [shown] = json.loads(json.dumps(known.document(), allow_nan=False))["scripts"]
-    assert shown["until"] == "-inf"
 
 
 def test_what_is_wrong_with_a_script_is_told(known: Knowledge) -> None:

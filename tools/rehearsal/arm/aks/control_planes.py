@@ -60,12 +60,6 @@ class StoreSource:
         self._store.keep(pool)
         return None
 
-    def lose(self, pool_id: str) -> None:
-        if pool := self._store.find(pool_id):
-            count = pool.body.pop(ALLOCATED, pool.properties["count"])
-            pool.properties["count"] = max(0, count - 1)
-            self._store.keep(pool)
-
     def _cluster(self, cluster: Resource, *, is_deleting: bool) -> DesiredCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
         network = cluster.properties["networkProfile"]
@@ -134,7 +128,6 @@ def _pool(pool: Resource, offers: Offers) -> DesiredPool:
         labels=properties.get("nodeLabels") or {},
         taints=tuple(properties.get("nodeTaints") or ()),
         zones=capacity.open_zones(offers, pool) or capacity.zones(pool),
-        evicted_zones=capacity.evicted_zones(offers, pool),
         max_pods=properties["maxPods"],
         disk_gib=properties["osDiskSizeGB"],
         is_spot=capacity.is_spot(pool),

@@ -56,15 +56,6 @@ def open_zones(offers: Offers, pool: Resource) -> tuple[str, ...]:
     )
 
 
-def evicted_zones(offers: Offers, pool: Resource) -> frozenset[str]:
-    """Returns the zones of a pool whose spot machines Azure takes back."""
-    found = offer(offers, pool)
-    if found is None or not is_spot(pool):
-        return frozenset()
-    taken = (zone for zone in zones(pool) if found.is_sold_out(zone, is_spot=True, evicts=True))
-    return frozenset(taken)
-
-
 def broken_rack(pool: Resource, count: int) -> Json | None:
     """Returns the error with which Azure refuses a part of a rack; None if all racks are whole."""
     rack = rack_of(str(pool.properties["vmSize"]))
