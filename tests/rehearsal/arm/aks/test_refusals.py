@@ -8,18 +8,10 @@ import string
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
-from ipaddress import IPv4Network
 from typing import Any, cast
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
-from aks_catalogue import networks
-from aks_catalogue.nodes import max_surge_beside
-from aks_catalogue.valid import mistakes
-from components import GpuNodePoolArgs, NetworkArgs
-from components.declared import rules_of
 from rehearsal import cloud
 from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import Case, Rule, judge, rules, unchanged
@@ -170,12 +162,6 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "LinkedInvalidPropertyId",
         "Property id 'banana' at path 'properties.vnetSubnetID' is invalid.",
     ),
-    (
-        "pool-zones-numbers",
-        {"availabilityZones": ["eastus-1"]},
-        "InvalidAvailabilityZoneFormat",
-        "",
-    ),
     ("system-pool-regular", {**SYSTEM, **SPOT}, "SystemPoolMustBeRegular", "regular"),
     (
         "system-pool-taints",
@@ -300,7 +286,6 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "the cluster autoscaler is not supported on managed GPU node pools",
     ),
     ("managed-gpu-nvidia", {**MANAGED, "vmSize": CPU}, "InvalidParameter", "with NVIDIA GPUs"),
-    ("managed-gpu-user-pool", MANAGED | SYSTEM, "InvalidParameter", "have the mode User"),
 ]
 
 # What is sent, and where it is on record that AKS takes it.
@@ -388,7 +373,6 @@ def target(name: str, sent: Sent) -> str | None:
     [
         ("pool-name", "Gpu", "overlay", {}, "InvalidParameter"),
         ("pool-name", "a23456789012x", "overlay", {}, "InvalidParameter"),
-        ("pool-name-of-aks", "aksmanagedap", "overlay", {}, "InvalidParameter"),
     ],
 )
 def test_a_pool_that_conflicts_with_its_name_or_cluster_is_refused(
@@ -513,18 +497,6 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "already exists, please provide a new one.",
     ),
     (
-        "cluster-pools-most",
-        {"agentPoolProfiles": [POOL | {"name": f"p{number}"} for number in range(101)]},
-        "MaxAgentPoolCountReached",
-        "100",
-    ),
-    (
-        "cluster-entra-without-rbac",
-        {"aadProfile": {"managed": True}, "enableRBAC": False},
-        "RBACNotEnabledForAAD",
-        "",
-    ),
-    (
         "cluster-load-balancer-basic",
         network(loadBalancerSku="basic"),
         "InvalidParameter",
@@ -554,12 +526,6 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "cluster-policy-azure",
         network(networkPlugin="kubenet", networkPolicy="azure"),
         "NetworkPolicyAzureNotSupportedForKubenet",
-        "",
-    ),
-    (
-        "cluster-policy-without-plugin",
-        network(networkPlugin="none", networkPolicy="calico"),
-        "NetworkPolicyNotSupportedForNone",
         "",
     ),
     (
@@ -617,18 +583,6 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "",
     ),
     (
-        "cluster-dns-last",
-        network(**SERVICES | {"dnsServiceIP": "10.20.255.255"}),
-        "DnsBroadcastAddressConflicting",
-        "",
-    ),
-    (
-        "cluster-routes-and-balancer",
-        network(outboundType="userDefinedRouting", loadBalancerProfile={"idleTimeoutInMinutes": 9}),
-        "InvalidUserDefinedRoutingWithLoadBalancerProfile",
-        "",
-    ),
-    (
         "cluster-routes-without-subnet",
         network(outboundType="userDefinedRouting"),
         "InvalidParameter",
@@ -640,24 +594,12 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "UserAssignedNATGatewayWithManagedVNetNotAllowed",
         "",
     ),
-    (
-        "cluster-nat-with-subnet",
-        {**network(outboundType="managedNATGateway"), **with_pool(**SUBNET)},
-        "ManagedNATGatewayWithCustomVNetNotAllowed",
-        "",
-    ),
     ("cluster-long-term-tier", {"supportPlan": "AKSLongTermSupport"}, "BadRequest", "Premium"),
     (
         "cluster-local-accounts",
         {"disableLocalAccounts": True},
         "BadRequest",
         "Since kubernetes version 1.25, disableLocalAccounts can only be set on Azure AD",
-    ),
-    (
-        "cluster-administrators",
-        {"aadProfile": {"managed": True, "adminGroupObjectIDs": ["admins"]}},
-        "InvalidAdminGroupObjectID",
-        "admins",
     ),
     (
         "cluster-private-ranges",
@@ -676,19 +618,6 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         {"ingressProfile": {"gatewayAPI": {"installation": "standard"}}},
         "BadRequest",
         "requires at least one implementation",
-    ),
-    # The server made as many addresses as were asked for, and answered nobody meanwhile.
-    (
-        "cluster-load-balancer-addresses",
-        network(loadBalancerProfile={"managedOutboundIPs": {"count": 10**9}}),
-        "InvalidParameter",
-        "it was 1000000000. It must be between 1 and 100.",
-    ),
-    (
-        "cluster-nat-addresses",
-        network(natGatewayProfile={"managedOutboundIPProfile": {"count": 17}}),
-        "InvalidParameter",
-        "between 1 and 16.",
     ),
 ]
 
@@ -795,24 +724,6 @@ def test_the_generated_name_of_the_node_resource_group_is_limited(today: Azure) 
     assert "length of the value provided is 82" in refused.body["message"]
 
 
-def test_a_cluster_has_a_hundred_pools_at_most() -> None:
-    """`pool-most`: 137 were made, while the cluster itself said `maxAgentPools: 100`."""
-    case = Case(
-        name="more",
-        sent={},
-        values={"mode": "User", "count": 0},
-        cluster={},
-        group="g",
-        location="eastus",
-        api_version="2026-08-01",
-        today=date(2026, 11, 22),
-        others=[f"p{number}" for number in range(99)],
-    )
-    judge(rules("pool_result"), case)
-    with pytest.raises(errors.ArmError, match="MaxAgentPoolCountReached"):
-        judge(rules("pool_result"), replace(case, others=[*case.others, "last"]))
-
-
 def test_the_oidc_issuer_cannot_be_disabled(today: Azure) -> None:
     """`cluster-issuer-off`: it was taken, and workload identities broke on Azure alone."""
     name = unique("issuer")
@@ -863,115 +774,6 @@ def is_refused(rules_: tuple[Rule, ...], case: Case) -> bool:
     return False
 
 
-DOMAINS = ["kubernetes.io", "k8s.io", "kubernetes.azure.com", "example.com", "node.kubernetes.io"]
-
-
-@given(
-    st.sampled_from(DOMAINS),
-    st.sampled_from(["", "node-role.", "a.b.", "kubelet.", "x"]),
-    st.sampled_from(["gpu", "agentpool", "accelerator"]),
-)
-def test_labels_of_reserved_domains_are_refused(domain: str, before: str, name: str) -> None:
-    """A label of `node-role.kubernetes.io` was taken here, and in stack files, and not by AKS."""
-    key = f"{before}{domain}/{name}"
-    whole = f".{before}{domain}"
-    is_open = whole.endswith((".node.kubernetes.io", ".kubelet.kubernetes.io"))
-    expected = whole.endswith((".kubernetes.io", ".k8s.io")) and not is_open
-    expected |= whole == ".kubernetes.azure.com"
-    asked = pool_case(vmSize=CPU, nodeLabels={key: "x"})
-    assert is_refused(rules("pool_request"), asked) is expected
-    in_a_stack_file = mistakes(rules_of(GpuNodePoolArgs), {"labels": {key: "x"}})
-    assert bool(in_a_stack_file) is expected
-
-
-LABEL_PARTS = st.text("aZ9-_.é", max_size=4) | st.sampled_from(["x" * 63, "x" * 64, "a/b"])
-LABEL_KEYS = LABEL_PARTS | st.tuples(
-    st.text("aZ9-_.é", max_size=5) | st.sampled_from(["a." * 126 + "a", "a." * 127 + "a"]),
-    LABEL_PARTS,
-).map("/".join)
-
-
-@given(LABEL_KEYS, LABEL_PARTS.map(lambda text: text.replace("x", "y")))
-@example("a..b/c", "x")
-@example("a/b", "")
-@example("é", "x")
-@example("a", "x\n")
-@example("", "x")
-def test_invalid_labels_are_refused(key: str, value: str) -> None:
-    """Stack files had any: AKS refused what was green until then."""
-
-    def is_name(text: str) -> bool:
-        ends = set(text[:1] + text[-1:])
-        return 0 < len(text) < 64 and set(text) <= {*NAMES, *"-_."} and ends <= {*NAMES}
-
-    *prefix, name = key.split("/")
-    has_domain = all(
-        text and set(text) <= {*LOWER, "-"} and {text[0], text[-1]} <= {*LOWER}
-        for text in "/".join(prefix).split(".")
-    )
-    is_good = is_name(name) and (value == "" or is_name(value))
-    is_good &= not prefix or (has_domain and len(prefix) == 1 and len(prefix[0]) < 254)
-    assert is_refused(rules("pool_request"), pool_case(nodeLabels={key: value})) is not is_good
-    reported = mistakes(rules_of(GpuNodePoolArgs), {"labels": {key: value}})
-    assert bool(reported) is not is_good
-    assert len(value) < 63 or value not in str(reported)
-
-
-@given(st.integers(-20, 20), st.integers(0, 7))
-def test_a_spot_price_is_accepted_by_aks_and_by_settings_alike(number: int, decimals: int) -> None:
-    price = number / 10**decimals
-    case = pool_case(**SPOT, spotMaxPrice=price)
-    reported = mistakes(rules_of(GpuNodePoolArgs), {"spot": True, "spotMaxPrice": price})
-    assert is_refused(rules("pool_result"), case) is bool(reported)
-    shortest = len(f"{price:.7f}".rstrip("0").partition(".")[2])
-    assert bool(reported) is not (price == -1 or (price > 0 and shortest <= 5))
-
-
-NODES = st.none() | st.from_regex(r"\A[0-9]{1,4}%?\Z") | st.text(max_size=4)
-
-
-@given(NODES, NODES)
-def test_upgrade_settings_valid_in_a_stack_file_are_accepted(
-    surge_: str | None, unavailable: str | None
-) -> None:
-    settings = {"maxUnavailable": unavailable, "maxSurge": surge_}
-    reported = mistakes(rules_of(GpuNodePoolArgs), settings)
-    if surge_ is None and unavailable is not None:
-        settings["maxSurge"] = max_surge_beside(unavailable)
-    asked = pool_case(vmSize=CPU, **surge(**settings))
-    refused = is_refused(rules("pool_request"), asked) or is_refused(rules("pool_result"), asked)
-    assert bool(reported) or not refused
-
-
-def ranges() -> st.SearchStrategy[str]:
-    first = st.sampled_from(["10.0", "10.244", "172.16", "172.30", "192.168", "8.8", "169.254"])
-    return st.builds(
-        lambda start, size: str(IPv4Network(f"{start}.0.0/{size}", strict=False)),
-        first,
-        st.integers(8, 28),
-    )
-
-
-@given(st.none() | ranges(), st.none() | ranges(), st.integers(0, 12))
-def test_networks_of_stack_files_are_accepted(
-    pods: str | None, services: str | None, place: int
-) -> None:
-    """What settings and components let pass without a word, AKS makes a new cluster of."""
-    address = str(IPv4Network(services).network_address + place) if services else None
-    asked = {"podCidr": pods, "serviceCidr": services, "dnsServiceIp": address}
-    either = (rules_of(NetworkArgs), rules_of(NetworkArgs, doubtful=True))
-    if any(mistakes(rules, {"mode": "overlay", **asked}) for rules in either):
-        return
-    profile = {
-        **OVERLAY,
-        "podCidr": pods or networks.PODS,
-        "serviceCidr": services or networks.SERVICES,
-        "dnsServiceIP": address or "10.0.0.10",
-    }
-    values = {"properties": network(**profile), "sku": {}}
-    assert not is_refused(rules("cluster_result"), replace(pool_case(), values=values))
-
-
 @pytest.mark.parametrize("rule", sorted(RULES))
 def test_each_enumeration_has_its_values_in_any_case(rule: str) -> None:
     known_rule = RULES[rule]
@@ -998,7 +800,7 @@ def at_path(path: str, value: object) -> Sent:
 def test_each_rule_has_a_request_that_breaks_it() -> None:
     shown = {row[0] for row in (*POOLS_REFUSED, *CLUSTERS_REFUSED)} | SHOWN_BY_A_TEST
     # Each of them has a request in test_enumerations.py.
-    shown |= {name for name, rule in RULES.items() if " is one of " in rule.summary}
+    shown |= {name for name, rule in RULES.items() if "are allowed." in rule.error.message}
     known = {*RULES}
     assert known - shown == set()
     assert shown - known == set()
@@ -1006,8 +808,6 @@ def test_each_rule_has_a_request_that_breaks_it() -> None:
 
 SHOWN_BY_A_TEST = {
     "pool-name",
-    "pool-name-of-aks",
-    "pool-most",
     "cluster-name",
     "cluster-name-reserved",
     "cluster-issuer-off",

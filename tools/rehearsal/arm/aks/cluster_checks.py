@@ -5,7 +5,7 @@ from typing import Any
 
 from aks_catalogue import clusters, kubernetes, networks, regions, tags
 from aks_catalogue.shapes import at
-from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id
+from rehearsal.arm.aks.refusals import Case, Words, not_an_id
 
 NETWORK = "properties.networkProfile"
 _POOLS = "properties.agentPoolProfiles"
@@ -91,11 +91,6 @@ def node_group_there(case: Case) -> Words | None:
     return words if group.lower() in case.others else None
 
 
-def too_many_pools(case: Case) -> Words | None:
-    most = case.at("properties.maxAgentPools") or MOST_POOLS
-    return {"most": most} if len(at(case.sent, _POOLS) or ()) > most else None
-
-
 def no_range(case: Case, at: str) -> Words | None:
     value = case.at(at)
     return {"value": value} if value and networks.network(value) is None else None
@@ -139,16 +134,8 @@ def dns_first(case: Case) -> Words | None:
     return _dns(case, lambda address, services: address == services.network_address + 1)
 
 
-def dns_last(case: Case) -> Words | None:
-    return _dns(case, lambda address, services: address == services.broadcast_address)
-
-
-def some_subnet(case: Case) -> bool:
-    return any(profile.get("vnetSubnetID") for profile in _sent_pools(case))
-
-
 def no_subnet(case: Case) -> bool:
-    return not some_subnet(case)
+    return not any(profile.get("vnetSubnetID") for profile in _sent_pools(case))
 
 
 def locks_everybody_out(case: Case) -> bool:
@@ -160,12 +147,6 @@ def locks_everybody_out(case: Case) -> bool:
         and case.at("properties.disableLocalAccounts")
         and not case.at("properties.aadProfile")
     )
-
-
-def bad_administrators(case: Case) -> Words | None:
-    groups = case.at("properties.aadProfile.adminGroupObjectIDs") or ()
-    wrong = [str(group) for group in groups if not clusters.OBJECT_ID.fullmatch(str(group))]
-    return {"group": wrong[0]} if wrong else None
 
 
 def _tags(case: Case, wrong: Callable[[tags.Tags], list[str]]) -> Words | None:

@@ -7,7 +7,7 @@ from aks_catalogue import nodes, sizes
 from aks_catalogue.shapes import at
 from aks_catalogue.sizes import Size
 from rehearsal.arm.aks import fields
-from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id
+from rehearsal.arm.aks.refusals import Case, Words, not_an_id
 from rehearsal.arm.offers import known_sizes
 
 MOST_NODES = 1000
@@ -74,17 +74,6 @@ def label_of_another_pool(case: Case) -> Words | None:
 def no_number_of_nodes(case: Case, at: str) -> bool:
     value = _asks(case, at)
     return value is not None and not nodes.NUMBER_OF_NODES.fullmatch(value)
-
-
-def too_many(case: Case) -> Words | None:
-    """Judges a PUT of a pool; inline pools are judged with their cluster."""
-    most = case.cluster.get("maxAgentPools", MOST_POOLS)
-    return {"most": most} if len({*case.others} - {case.name.lower()}) >= most else None
-
-
-def no_zone(case: Case) -> Words | None:
-    zones = case.at("availabilityZones") or ()
-    return next(({"zone": zone} for zone in zones if not str(zone).isdigit()), None)
 
 
 def wrong_count(case: Case, at: str) -> Words | None:

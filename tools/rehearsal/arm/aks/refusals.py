@@ -74,8 +74,6 @@ class Rule:
     """One refusal of AKS: its row, with its function."""
 
     name: str
-    # The rule for people.
-    summary: str
     # Where AKS's refusal is recorded or documented, and which parts of it are not.
     source: str
     error: errors.Refusal
@@ -173,7 +171,7 @@ def rules(table: str) -> tuple[Rule, ...]:
 
 
 def _rule(row: dict[str, Any], checks: Any, sources: Mapping[str, str]) -> Rule:
-    same = ("name", "summary", "target", "when", "at", "only_new", "since")
+    same = ("name", "target", "when", "at", "only_new", "since")
     check = getattr(checks, row["check"]) if "check" in row else None
     if "between" in row:
         lowest, highest = row["between"]
@@ -226,7 +224,6 @@ def _enumerations(resource: str, others: Collection[Json], source: str) -> Itera
         name = f"{'agentPool' if resource == 'pool' else resource}-{bare}".replace(".", "-")
         yield Rule(
             name=f"{name}-known" if name in taken else name,
-            summary=f"`{shown}` is one of {', '.join(choices)}, in any case.",
             source=source,
             check=_none_of(choices),
             at=path,
@@ -269,6 +266,3 @@ def not_an_id(text: object, path: str) -> Words | None:
     if not text or _RESOURCE_ID.fullmatch(str(text)):
         return None
     return {"id": text, "path": path}
-
-
-MOST_POOLS = 100
