@@ -133,8 +133,6 @@ def _with_pools(request: Request, cluster: Resource, properties: Json, *, is_new
     changes = list(zip(before, inline, strict=True))
     versioned = [(pool, pools.version_of(had)) for had, pool in changes]
     failure = admission.admit(request, cluster, versioned)
-    if properties.get("autoScalerProfile") != {}:
-        pools.note_autoscaling(cluster, inline)
     is_scaled = any(pools.state_meanwhile(*change) == "Scaling" for change in changes)
     return Change(cluster, inline, failure=failure, meanwhile="Scaling" if is_scaled else None)
 

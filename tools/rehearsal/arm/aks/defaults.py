@@ -116,11 +116,6 @@ def node_image(pool: Json, *, is_specialized: bool) -> Json:
     return pool | {"nodeImageVersion": parts["name"].format(**parts)}
 
 
-def scaling(cluster: Json) -> Json:
-    """Returns the properties of a cluster with an autoscaled pool."""
-    return filling.fill("scaling", cluster, {})
-
-
 def _sent_values(requested: Json, table: Mapping[str, Change]) -> Json:
     """Returns the values of a request without nulls and empty texts.
 

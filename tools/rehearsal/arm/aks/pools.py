@@ -112,12 +112,6 @@ def state_meanwhile(present: Resource | None, pool: Resource) -> str | None:
     return next((STATES[name] for name in changed), None)
 
 
-def note_autoscaling(cluster: Resource, pools: Iterable[Resource]) -> None:
-    """Fills in the cluster's autoscaler settings if one of these pools is autoscaled."""
-    if any(pool.properties.get("enableAutoScaling") for pool in pools):
-        cluster.body["properties"] = defaults.scaling(cluster.properties)
-
-
 def _refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
     """Refuses a new count for an autoscaled pool, if offers.json asks for that."""
     if present is None or request.offers.script.autoscaled_counts != "refuse":

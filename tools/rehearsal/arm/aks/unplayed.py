@@ -21,14 +21,8 @@ def of_cluster(cluster: Resource, first_pool: Json) -> list[str]:
     return _stored_only(
         "cluster",
         cluster.properties,
-        lambda sent: _scaling(defaults.cluster(sent, None, place, first_pool)),
+        lambda sent: defaults.cluster(sent, None, place, first_pool),
     )
-
-
-def _scaling(cluster: Json) -> Json:
-    """Returns a cluster with what AKS fills in once a pool scales itself."""
-    profile = defaults.scaling({})["autoScalerProfile"]
-    return cluster | {"autoScalerProfile": profile | cluster.get("autoScalerProfile", {})}
 
 
 def of_pool(pool: Resource, cluster: Resource) -> list[str]:
