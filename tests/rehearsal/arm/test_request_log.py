@@ -108,7 +108,7 @@ def test_nobody_knows_which_properties_of_others_are_secret(
     assert line["body"] == {
         "location": "eastus",
         "value": "[secret]",
-        "properties": {"value": ["[secret]"]},
+        "properties": "[secret]",
     }
     assert line["query"] == {"api-version": "2023-07-01", "sig": "[secret]"}
 

@@ -97,22 +97,6 @@ def test_a_cluster_stops_starts_and_is_deleted_with_its_group(start: Start, new:
     assert processes_of(home) == []
 
 
-@pytest.mark.nightly
-def test_a_killed_component_is_restarted(today: Cluster) -> None:
-    home = today.azure.cloud.home
-    victim = next(
-        pid
-        for pid in processes_of(home)
-        if b"kube-scheduler" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    )
-    os.kill(victim, signal.SIGKILL)
-    until(lambda: victim not in processes_of(home), "it is gone")
-    until(lambda: len(processes_of(home)) == PARTS, "another is there")
-    today.kubectl("run", "placed", "--image=busybox")
-    until(lambda: "Running" in today.kubectl("get", "pod", "placed"), "the pod runs")
-    today.kubectl("delete", "pod", "placed")
-
-
 def test_kubeconfigs_contain_all_that_a_client_needs(today: Cluster) -> None:
     _, _, group, _, _, _, name = today.path.split("/")
     for role, user, context in (

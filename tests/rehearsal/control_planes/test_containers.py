@@ -110,8 +110,8 @@ class Lived:
             condition_found for condition_found in conditions if condition_found["type"] == kind
         )
 
-    def log(self, *, previous: bool = False) -> list[str] | None:
-        log = self._life.log("c", previous=previous)
+    def log(self) -> list[str] | None:
+        log = self._life.log("c")
         return None if log is None else [line.text for line in log.lines]
 
 
@@ -165,7 +165,6 @@ def test_a_container_runs_once_the_cause_of_its_failure_is_gone() -> None:
     lived = Lived(pod("c"), lambda _, number: FAILS if number < 3 else FOR_EVER)
     lived.live(2)
     assert lived.log() == ["starting", "no GPU here"]
-    assert lived.log(previous=True) == ["starting", "no GPU here"]
     lived.live(10)
     status = lived.status()
     assert (status["ready"], status["restartCount"]) == (True, 3)
@@ -173,7 +172,6 @@ def test_a_container_runs_once_the_cause_of_its_failure_is_gone() -> None:
     assert status["lastState"]["terminated"]["exitCode"] == 1
     assert lived.condition("Ready")["status"] == "True"
     assert lived.log() == ["runs"]
-    assert lived.log(previous=True) == ["starting", "no GPU here"]
 
 
 def test_an_unscheduled_pod_has_no_log() -> None:
@@ -187,7 +185,6 @@ def test_a_container_that_fails_later_is_ready_before() -> None:
     lived.step()
     assert lived.condition("Ready")["status"] == "True"
     lived.live(4)
-    assert lived.log(previous=True) is None
     lived.live(2)
     # The first time it is started again at once.
     assert lived.status()["restartCount"] == 1

@@ -157,9 +157,8 @@ def offers(cluster: Cluster, pool: str, **counts: str) -> None:
     until(lambda: offered(cluster, pool) == expected, f"the node of {pool} offers {expected}")
 
 
-def logs(cluster: Cluster, *options: str) -> str:
-    name = plugin(cluster)["metadata"]["name"]
-    return cluster.kubectl("logs", name, *options)
+def logs(cluster: Cluster) -> str:
+    return cluster.kubectl("logs", plugin(cluster)["metadata"]["name"])
 
 
 def test_the_plugin_crashes_repeatedly_on_a_cpu_node(today: Cluster, tmp_path: Path) -> None:
@@ -205,10 +204,9 @@ def test_the_plugin_crashes_repeatedly_on_a_cpu_node(today: Cluster, tmp_path: P
     assert (state["ready"], state["started"]) == (False, False)
     [state] = again["status"]["containerStatuses"]
     assert f"back-off {wait_after(state)} " in state["state"]["waiting"]["message"]
-    for options in ([], ["--previous"]):
-        log = logs(today, *options)
-        assert "invalid device discovery strategy" in log
-        assert "set up a toleration or nodeSelector to only deploy this plugin on GPU nodes" in log
+    log = logs(today)
+    assert "invalid device discovery strategy" in log
+    assert "set up a toleration or nodeSelector to only deploy this plugin on GPU nodes" in log
     number = today.objects("daemonsets", "-l", f"app={NAME}")[0]["status"]
     assert (number["desiredNumberScheduled"], number.get("numberAvailable", 0)) == (1, 0)
     assert "BackOff" in today.kubectl("events", "--for", f"pod/{name}")
@@ -255,7 +253,6 @@ def test_time_slicing_starts_once_its_config_file_exists(today: Cluster, pool: s
     state = status(today)
     assert (state["ready"], "running" in state["state"]) == (True, True)
     assert state["restartCount"] > 0
-    assert "unable to load config" in logs(today, "--previous")
     assert "unable to load config" not in logs(today)
     _a_new_file_counts_only_once_the_plugin_restarts(today, pool)
 

@@ -1,9 +1,7 @@
-"""What the fleet does with clusters that end by themselves, and with files that stay."""
+"""What the fleet does with clusters that end by themselves."""
 
 import asyncio
-import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -74,13 +72,13 @@ def test_a_cluster_restarts_after_any_failure(
     """The first refused watch was the last thing that was ever done for a cluster."""
     monkeypatch.setattr(fleet, "LONGEST_PAUSE", 0.0)
     monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
-    left, messages, plane = list(ends), [], MagicMock(is_ready=True)
+    left, messages = list(ends), []
 
     async def live(self: Fleet, desired: DesiredCluster) -> None:
         messages.append(self.failure(desired.uid))
         if left:
             raise left.pop(0)
-        self._running[desired.uid] = MagicMock(plane=plane)
+        self._running[desired.uid] = MagicMock()
         self._ready[desired.uid].set()
         try:
             await asyncio.Event().wait()
@@ -94,9 +92,6 @@ def test_a_cluster_restarts_after_any_failure(
         await clusters.start()
         await until(lambda: clusters.health() == [Health("c", "g", "Running")])
         assert clusters.failure("one") is None
-        # While an API server is restarted, those who need the cluster wait for it.
-        plane.is_ready = False
-        assert clusters.health() == [Health("c", "g", "Starting")]
         await clusters.stop()
 
     asyncio.run(work())
@@ -105,52 +100,6 @@ def test_a_cluster_restarts_after_any_failure(
     assert [reason is not None for reason in messages] == [
         n >= ATTEMPTS for n in range(len(messages))
     ]
-
-
-def test_a_cluster_whose_files_cannot_be_deleted_is_reported_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its deletion went on for ever."""
-    monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
-    begun, removals = [], []
-    remove = shutil.rmtree
-
-    async def live(_: Fleet, desired: DesiredCluster) -> None:
-        begun.append(desired)
-
-    def refuse(folder: Path) -> None:
-        removals.append(folder)
-        raise PermissionError(13, "Permission denied", str(folder))
-
-    monkeypatch.setattr(Fleet, "_live", live)
-    monkeypatch.setattr(shutil, "rmtree", refuse)
-
-    async def looks(clusters: Fleet) -> None:
-        for _ in range(5):
-            clusters.wake()
-            await asyncio.sleep(0.002)
-
-    async def work() -> None:
-        wishes = Wishes()
-        wishes.cluster = replace(wishes.cluster, is_deleting=True)
-        clusters = made(tmp_path, wishes)
-        (tmp_path / "kubernetes" / "one").mkdir()
-        await clusters.start()
-        await looks(clusters)
-        assert "Permission denied" in (clusters.removal_failure("one") or "")
-        assert clusters.has("one")
-        assert len(removals) == 1
-
-        wishes.cluster = replace(wishes.cluster, is_deleting=False)
-        await looks(clusters)
-        assert [health.state for health in clusters.health()] == ["Failed"]
-        monkeypatch.setattr(shutil, "rmtree", remove)
-        wishes.cluster = replace(wishes.cluster, is_deleting=True)
-        await until(lambda: not clusters.has("one"))
-        await clusters.stop()
-
-    asyncio.run(work())
-    assert begun == []
 
 
 def test_the_cleanup_of_a_failed_cluster_is_not_interrupted(

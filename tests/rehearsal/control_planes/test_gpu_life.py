@@ -220,15 +220,3 @@ def test_an_ordinary_job_completes_and_its_log_is_empty(today: Cluster) -> None:
     today.kubectl("wait", "job/plain", "--for=condition=Complete", TIMEOUT)
     assert today.kubectl("logs", "job/plain") == ""
     today.kubectl("delete", "job", "plain")
-
-
-@pytest.mark.nightly
-def test_a_part_of_a_log_can_be_read(today: Cluster, pool: str) -> None:
-    today.install_plugin()
-    today.apply(JOB)
-    today.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", TIMEOUT)
-    all_of_it = today.kubectl("logs", f"job/{NAME}").splitlines()
-    assert today.kubectl("logs", f"job/{NAME}", "--tail=2").splitlines() == all_of_it[-2:]
-    assert today.kubectl("logs", f"job/{NAME}", "--limit-bytes=10") == "\n".join(all_of_it)[:10]
-    stamped = today.kubectl("logs", f"job/{NAME}", "--timestamps").splitlines()
-    assert [line.split(" ", 1)[1] for line in stamped] == all_of_it

@@ -37,9 +37,6 @@ class ControlPlanes(Protocol):
     def ended(self, row: sqlite3.Row, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
 
-    def refuse_without_memory(self) -> None:
-        """Refuses a new cluster that this machine has no memory for."""
-
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
         """Returns the credentials of a cluster, as Azure lists them."""
 

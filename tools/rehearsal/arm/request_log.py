@@ -158,23 +158,10 @@ def _is_played(path: str) -> bool:
 
 
 def _of_others(body: Any) -> Any:
-    """Returns a body of another kind without its values: nobody knows which of them are secret."""
+    """Returns a body of another kind by its names: nobody knows which of its values are secret."""
     if not isinstance(body, dict):
-        return _masked(body)
-    return {
-        name: value if name in _PLAIN_FIELDS else _masked(value) for name, value in body.items()
-    }
-
-
-def _masked(value: Any) -> Any:
-    match value:
-        case dict():
-            return {name: _masked(inner) for name, inner in value.items()}
-        case list():
-            return [_masked(inner) for inner in value]
-        case None:
-            return None
-    return MASK
+        return None if body is None else MASK
+    return {name: value if name in _PLAIN_FIELDS else MASK for name, value in body.items()}
 
 
 def without_secrets(value: Any) -> Any:

@@ -39,7 +39,7 @@ from rehearsal.control_planes import (
 )
 from rehearsal.control_planes.autoscaler import Autoscaler, PoolState
 from rehearsal.control_planes.containers import Clock, Life, Log, Run, now
-from rehearsal.control_planes.control_plane import ControlPlane
+from rehearsal.control_planes.control_plane import ControlPlane, emulated
 from rehearsal.control_planes.desired_state import (
     DesiredCluster,
     DesiredPool,
@@ -125,6 +125,8 @@ class Cluster:
         self.plane = plane
         self._api = api
         self._desired = desired
+        # Which the API server emulates.
+        self._version = emulated(desired.version)
         self._machines = machines
         self._era = era
         self._time_scale = time_scale
@@ -170,27 +172,30 @@ class Cluster:
             self.changed.set()
 
     async def run(self) -> None:
-        """Keeps the cluster in its desired state until the task is cancelled."""
+        """Keeps the cluster in its desired state; returns if that has another minor version.
+
+        Raises an error if a part of its control plane ends.
+        """
         await self._kubelet.start()
         try:
             async with asyncio.TaskGroup() as tasks:
                 mirrors = (self.nodes, self._pods, self._config_maps)
                 # In a task of its own: without etcd, a look of the main loop takes minutes.
-                tasks.create_task(self.plane.keep_alive(self._api))
-                for mirror in mirrors:
-                    tasks.create_task(mirror.run())
+                works = (self.plane.watch(), *(mirror.run() for mirror in mirrors))
+                running = [tasks.create_task(work) for work in works]
                 for mirror in mirrors:
                     await mirror.filled.wait()
-                while True:
+                while emulated(self._desired.version) == self._version:
                     self.changed.clear()
                     await self._attempt(self._step(self._desired))
                     await pause(self.changed, self._pause)
+                for task in running:
+                    task.cancel()
         finally:
             await self._kubelet.stop()
 
     async def _step(self, cluster: DesiredCluster) -> None:
         """Does all work that is due; what fails is retried in the next step."""
-        await self.plane.upgrade(cluster.version)
         self._pools = {pool.name: pool for pool in cluster.pools}
         done: dict[str, bool] = {}
         for work in (
@@ -206,8 +211,7 @@ class Cluster:
             if pool.operation:
                 done[pool.operation] = done.get(pool.operation, True) and is_done
         if cluster.operation:
-            is_done = done.get(cluster.operation, True)
-            done[cluster.operation] = is_done and self.plane.is_ready
+            done.setdefault(cluster.operation, True)
         await self._attempt(self._remove_strangers(cluster))
         self.settled |= {operation for operation, is_done in done.items() if is_done}
 
@@ -520,14 +524,14 @@ class Cluster:
                 return (pool, self._pods_on(node)) if pool else None
         return None
 
-    def _log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> Log | None:
+    def _log_of(self, namespace: str, pod: str, container: str) -> Log | None:
         for candidate in self._pods.objects:
             metadata = candidate["metadata"]
             if (metadata["namespace"], metadata["name"]) != (namespace, pod):
                 continue
             maps = self._maps()
             if there := self._around(candidate):
-                return self._life(candidate, *there, maps).log(container, previous=previous)
+                return self._life(candidate, *there, maps).log(container)
         return None
 
     # -- autoscaling

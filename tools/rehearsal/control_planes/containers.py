@@ -122,22 +122,17 @@ class Life:
         ]
         return Change({"status": status}, warnings)
 
-    def log(self, container: str, *, previous: bool = False) -> Log | None:
-        """Returns the log of a container's last run or the previous one; None if there is none."""
+    def log(self, container: str) -> Log | None:
+        """Returns the log of a container's last run; None if there is none."""
         spec = self._spec(container)
         status = _named(self.pod["status"].get("containerStatuses", ()), container)
         if spec is None or status is None:
             return None
         state, number = status["state"], status["restartCount"]
-        last = status.get("lastState", {}).get("terminated")
         current = state.get("running") or state.get("terminated")
-        if current and not previous:
-            return self._log_of(spec, number, current, is_over="terminated" in state)
-        if last is None:
-            return None
         # While it waits for its next run, restartCount still counts the run that ended.
-        ended = number if "waiting" in state else number - 1
-        return self._log_of(spec, ended, last, is_over=True)
+        shown = current or status.get("lastState", {}).get("terminated")
+        return self._log_of(spec, number, shown, is_over="running" not in state) if shown else None
 
     # -- one container
 

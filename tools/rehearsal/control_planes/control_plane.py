@@ -16,14 +16,13 @@ import yaml
 
 from aks_catalogue.kubernetes import minor_version
 from aks_catalogue.kubernetes import written as written_version
-from kube_client.backoff import Backoff
 from kube_client.client import ApiError, Client
 from kube_client.kubeconfig import Files, written
 from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes import kwok_stages
 from rehearsal.control_planes.authority import Certificates, prepare
 from rehearsal.control_planes.processes import Processes
-from rehearsal.files import log_line, read_record, write_json, write_whole
+from rehearsal.files import read_record, write_json, write_whole
 
 READY_SECONDS = 90.0
 POLL_SECONDS = 0.05
@@ -71,7 +70,7 @@ class Place:
 
 
 def settle_in(folder: Path, time_scale: float) -> Place:
-    """Prepares the folder of a cluster; reuses its ports unless another process took them."""
+    """Prepares the folder of a cluster."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     place = Place(folder, _ports(folder), prepare(folder / "certificates"))
@@ -91,29 +90,15 @@ def ask_about_tokens(place: Place, reviewer: str, authority: Path) -> None:
 
 
 def _ports(folder: Path) -> dict[str, int]:
+    """Returns the ports of a cluster: those that it had, or free ones."""
     file = folder / "ports.json"
-    before = read_record(file, dict[str, int]) or {}
-    with contextlib.ExitStack() as held:
-        kept = {name: _hold(held, before.get(name, 0)) for name in PORTS}
-        ports = {name: port or _hold(held, 0) or 0 for name, port in kept.items()}
-    for name in (name for name, port in kept.items() if port is None):
-        log_line(
-            f"Port {before[name]} of {folder} is now used by another process. The {name} of this "
-            f"cluster moves to port {ports[name]}; fetch its kubeconfig again."
-        )
-    write_json(file, ports)
+    ports = read_record(file, dict[str, int]) or {}
+    if ports.keys() != {*PORTS}:
+        with contextlib.ExitStack() as held:
+            sockets = [held.enter_context(socket.create_server((ADDRESS, 0))) for _ in PORTS]
+            ports = {name: one.getsockname()[1] for name, one in zip(PORTS, sockets, strict=True)}
+        write_json(file, ports)
     return ports
-
-
-def _hold(held: contextlib.ExitStack, port: int) -> int | None:
-    """Binds a port (0: any free one); returns None if another process uses it."""
-    holder = held.enter_context(socket.socket())
-    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    with contextlib.suppress(OSError, OverflowError):
-        holder.bind((ADDRESS, port))
-        number: int = holder.getsockname()[1]
-        return number
-    return None
 
 
 def emulated(version: str) -> str:
@@ -155,22 +140,6 @@ def _flat(arguments: Iterable[str | list[str]]) -> Iterator[str]:
 UNUSED = "etcd-unused"
 # The other processes give up or lose time if they start before the API server.
 FIRST = ("etcd", "kube-apiserver")
-# How often an ended process is restarted: at first at once, then after pauses.
-REVIVALS = 5
-REVIVAL_PAUSE, LONGEST_REVIVAL_PAUSE = 0.25, 2.0
-# A process that lived this long did not fail at its start.
-STEADY_SECONDS = 30.0
-
-
-@dataclass
-class _Part:
-    """A process of a control plane, and its restarts."""
-
-    process: Process
-    began: float
-    # Counts the ends soon after a start.
-    backoff: Backoff
-    has_ended: bool = False
 
 
 class ControlPlane:
@@ -187,13 +156,9 @@ class ControlPlane:
     ) -> None:
         self.place = place
         self._binaries = binaries
-        self._ranges = pods, services
-        self._version = self._running_version = emulated(version)
-        self._commands = _commands(place, pods, services, self._version)
+        self._commands = _commands(place, pods, services, emulated(version))
         self._processes = processes
-        self._parts: dict[str, _Part] = {}
-        # Whether the API server has been ready since it or etcd was last started.
-        self.is_ready = False
+        self._parts: dict[str, Process] = {}
 
     async def start(self, api: Client) -> None:
         """Starts all processes; returns once pods can be scheduled."""
@@ -205,84 +170,46 @@ class ControlPlane:
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(api, _is_ready, "The API server is not ready")
         unused.unlink(missing_ok=True)
-        self.is_ready = True
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
         await self._wait(
             api, _has_accounts, "The controller manager does not create service accounts"
         )
 
-    async def upgrade(self, version: str) -> None:
-        """Ends the API server if it has another minor version than its cluster: it starts anew."""
-        if self._version != emulated(version):
-            self._version = emulated(version)
-            self._commands = _commands(self.place, *self._ranges, self._version)
-        if self._running_version != self._version:
-            await self._processes.end(self._parts["kube-apiserver"].process)
-            self.is_ready = False
-
     async def _start(self, name: str) -> None:
         command = [str(self._binaries / name), *self._commands[name]]
-        if name == "kube-apiserver":
-            self._running_version = self._version
         # HOME: otherwise kwok reads the user's own configuration there.
         own = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.place.folder)}
         log = self.place.log(name)
-        process = await self._processes.start(command, log, own | ENVIRONMENT)
-        before = self._parts.get(name)
-        backoff = Backoff(REVIVAL_PAUSE, LONGEST_REVIVAL_PAUSE, at_once=1)
-        backoff = before.backoff if before else backoff
-        self._parts[name] = _Part(process, time.monotonic(), backoff)
+        self._parts[name] = await self._processes.start(command, log, own | ENVIRONMENT)
 
     async def _wait(
         self, api: Client, is_done: Callable[[Client], Awaitable[bool]], complaint: str
     ) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            await self._revive(api)
+            self._refuse_ended()
             if await _answered(is_done(api)):
                 return
             await asyncio.sleep(POLL_SECONDS)
         raise ControlPlaneError(f"{complaint} after {READY_SECONDS:.0f} seconds.")
 
-    async def keep_alive(self, api: Client) -> None:
-        """Restarts processes that end, until the task is cancelled.
-
-        Raises ControlPlaneError for a process that ends again and again.
-        """
+    async def watch(self) -> None:
+        """Raises ControlPlaneError once a process ends: then the whole cluster is restarted."""
         while True:
-            await self._revive(api)
-            self.is_ready = self.is_ready or await _answered(_is_ready(api))
+            self._refuse_ended()
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _revive(self, api: Client) -> None:
-        ended = [name for name, part in self._parts.items() if part.process.returncode is not None]
-        self.is_ready = self.is_ready and not {*FIRST}.intersection(ended)
-        for name in ended:
-            if await self._is_due(name, api):
-                await self._processes.end(self._parts[name].process)
-                await self._start(name)
-                log_line(f"{name} of {self.place.folder} ended; restarting it.")
-
-    async def _is_due(self, name: str, api: Client) -> bool:
-        part = self._parts[name]
-        if not part.has_ended:
-            part.has_ended = True
-            if time.monotonic() - part.began > STEADY_SECONDS:
-                part.backoff.reset()
-            part.backoff.fail()
-            if part.backoff.failures > REVIVALS:
-                status = part.process.returncode
-                raise ControlPlaneError(last_words(name, status, self.place.log(name)))
-        if not part.backoff.is_due:
-            return False
-        return name in FIRST or await _answered(_is_ready(api))
+    def _refuse_ended(self) -> None:
+        for name, process in self._parts.items():
+            if process.returncode is not None:
+                raise ControlPlaneError(last_words(name, process.returncode, self.place.log(name)))
 
     async def stop(self) -> None:
         """Ends all processes. Only etcd has to shut down in order."""
-        others = (part.process for name, part in self._parts.items() if name != "etcd")
+        others = (part for name, part in self._parts.items() if name != "etcd")
         await asyncio.gather(*(self._processes.end(part, signal.SIGKILL) for part in others))
         if etcd := self._parts.get("etcd"):
-            await self._processes.end(etcd.process)
+            await self._processes.end(etcd)
         self._parts.clear()
 
 

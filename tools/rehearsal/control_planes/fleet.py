@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import contextlib
-import math
 import shutil
 import time
 import traceback
@@ -15,10 +14,8 @@ from typing import Any
 from kube_client.backoff import Backoff
 from kube_client.client import ApiError, Client
 from kube_client.kubeconfig import Files, choose, connect, read, written
-from rehearsal.control_planes import memory
 from rehearsal.control_planes.cluster import Cluster, pause
 from rehearsal.control_planes.control_plane import (
-    STEADY_SECONDS,
     ControlPlane,
     ControlPlaneError,
     ask_about_tokens,
@@ -32,8 +29,10 @@ from rehearsal.files import log_line
 LOOK_SECONDS = 0.5
 # How long the server's start waits for its clusters: less than clients wait for the server.
 START_SECONDS = 100.0
-# How many failures users do not see: a free port may have been taken meanwhile.
+# How many failures in a row are told; the first restart is at once.
 ATTEMPTS = 2
+# A cluster that lived this long did not fail at its start.
+STEADY_SECONDS = 30.0
 # The pauses between restarts after the first, which is at once.
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
@@ -94,19 +93,12 @@ class Fleet:
         # When each cluster was started.
         self._up: dict[str, float] = {}
         self._setbacks: dict[str, _Setback] = {}
-        # Why the files of a deleted cluster cannot be removed.
-        self._kept_files: dict[str, str] = {}
         self._last_complaint = ""
         self._ready: dict[str, asyncio.Event] = {}
         self._woken = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
 
     # -- what the ARM server asks for
-
-    def lacks_memory(self) -> str | None:
-        """Returns why there is no memory for one more cluster; None if there is."""
-        coming = [health for health in self.health() if health.state == "Starting"]
-        return memory.lacking(len(coming))
 
     def wake(self) -> None:
         """Signals that the desired state may have changed."""
@@ -147,10 +139,6 @@ class Fleet:
             return None
         return setback.reason if setback.is_of(operation) else None
 
-    def removal_failure(self, uid: str) -> str | None:
-        """Returns why the files of a deleted cluster cannot be removed, if they cannot."""
-        return self._kept_files.get(uid)
-
     def health(self) -> list[Health]:
         """Returns the health of all clusters."""
         return [
@@ -161,11 +149,11 @@ class Fleet:
     def _health(self, desired: DesiredCluster) -> tuple[str, str | None]:
         uid = desired.uid
         if desired.is_deleting:
-            return "Deleting", self.removal_failure(uid)
+            return "Deleting", None
         if desired.is_stopped:
             return ("Stopping" if self.runs(uid) else "Stopped"), None
-        if cluster := self._running.get(uid):
-            return ("Running" if cluster.plane.is_ready else "Starting"), None
+        if uid in self._running:
+            return "Running", None
         if failure := self.failure(uid):
             return "Failed", failure
         setback = self._setbacks.get(uid)
@@ -251,13 +239,11 @@ class Fleet:
                 self._running[uid].wants(cluster)
         for uid in self._tasks.keys() - running:
             self._end(uid)
-        for uid in self._folders() - staying - self._tasks.keys() - self._kept_files.keys():
+        for uid in self._folders() - staying - self._tasks.keys():
             self._remove(uid)
         for by_uid in (self._setbacks, self._ready):
             for uid in by_uid.keys() - desired.keys():
                 del by_uid[uid]
-        for uid in self._kept_files.keys() & staying:
-            del self._kept_files[uid]
 
     def _is_due(self, desired: DesiredCluster) -> bool:
         """Whether a cluster is to be started now."""
@@ -273,21 +259,12 @@ class Fleet:
         return {path.stem for path in folder.iterdir() if path.is_dir()} - {records(folder).stem}
 
     def _remove(self, uid: str) -> None:
-        """Removes the files of a cluster; after a failure it is not retried at every look."""
+        """Removes the files of a cluster."""
         # Renamed first, so that no cluster starts with half of its files.
         going = self._folder(uid).with_suffix(".going")
-        try:
-            for folder in (going, self._folder(uid)):
-                if folder.exists():
-                    shutil.rmtree(folder.rename(going))
-        except OSError as error:
-            reason = f"The files of the cluster's control plane cannot be removed: {error}"
-            self._kept_files[uid] = reason
-            # With only some of its files it is not restarted, except for a new operation.
-            operation = self._setbacks[uid].operation if uid in self._setbacks else None
-            never = Backoff(math.inf, math.inf, failures=ATTEMPTS, again=math.inf)
-            self._setbacks[uid] = _Setback(reason, operation, never)
-            log_line(reason)
+        with contextlib.suppress(OSError):
+            self._folder(uid).rename(going)
+        shutil.rmtree(going, ignore_errors=True)
 
     async def _keep(self, desired: DesiredCluster) -> None:
         uid = desired.uid

@@ -4,8 +4,7 @@ import asyncio
 import datetime
 import ssl
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from aiohttp import web
 
@@ -18,40 +17,8 @@ Json = dict[str, Any]
 POLL_SECONDS = 0.1
 
 
-class LogOf(Protocol):
-    """Returns the log of a container, or None; `previous` selects the run before."""
-
-    def __call__(
-        self, namespace: str, pod: str, container: str, *, previous: bool
-    ) -> Log | None: ...
-
-
-@dataclass(frozen=True)
-class Options:
-    """The options of `kubectl logs`."""
-
-    follow: bool
-    previous: bool
-    timestamps: bool
-    tail: int | None
-    limit: int | None
-    since: datetime.datetime | None
-
-    @staticmethod
-    def of(query: "web.BaseRequest") -> "Options":
-        parameters = query.query
-        since = parameters.get("sinceTime")
-        moment = datetime.datetime.fromisoformat(since) if since else None
-        if "sinceSeconds" in parameters:
-            moment = this_moment() - datetime.timedelta(seconds=int(parameters["sinceSeconds"]))
-        return Options(
-            follow=parameters.get("follow") == "true",
-            previous=parameters.get("previous") == "true",
-            timestamps=parameters.get("timestamps") == "true",
-            tail=int(parameters["tailLines"]) if "tailLines" in parameters else None,
-            limit=int(parameters["limitBytes"]) if "limitBytes" in parameters else None,
-            since=moment,
-        )
+# Returns the log of a container by namespace, pod and name, or None.
+LogOf = Callable[[str, str, str], Log | None]
 
 
 class Kubelet:
@@ -82,48 +49,40 @@ class Kubelet:
             await self._runner.cleanup()
 
     async def _logs(self, request: web.Request) -> web.StreamResponse:
-        names = request.match_info
-        options = Options.of(request)
+        names, query = request.match_info, request.query
+        if unknown := {*query} - {"follow", "tailLines"}:
+            text = f"The rehearsal's kubelet does not have {', '.join(sorted(unknown))} of logs."
+            return web.Response(status=501, text=text)
 
         def current() -> Log | None:
-            return self._log_of(
-                names["namespace"], names["pod"], names["container"], previous=options.previous
-            )
+            return self._log_of(names["namespace"], names["pod"], names["container"])
 
         if current() is None:
             where = f'container "{names["container"]}" in pod "{names["pod"]}"'
-            text = f"{where} is waiting to start"
-            if options.previous:
-                text = f"previous terminated {where} not found"
-            return web.Response(status=400, text=text)
+            return web.Response(status=400, text=f"{where} is waiting to start")
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
-        left = options.limit
-        async for text in _texts(current, options):
-            content = text.encode() if left is None else text.encode()[:left]
-            await response.write(content)
-            if left is not None:
-                left -= len(content)
-                if left <= 0:
-                    break
+        tail = int(query["tailLines"]) if "tailLines" in query else None
+        async for text in _texts(current, tail, follow=query.get("follow") == "true"):
+            await response.write(text.encode())
         await response.write_eof()
         return response
 
 
-async def _texts(current: Callable[[], Log | None], options: Options) -> AsyncIterator[str]:
-    """Yields the lines of a log, and those to come if it is followed."""
+async def _texts(
+    current: Callable[[], Log | None], tail: int | None, *, follow: bool
+) -> AsyncIterator[str]:
+    """Yields the last lines of a log, and those to come if it is followed."""
     log, written = current(), 0
     while log is not None:
         lines = [line for line in log.lines if log.is_over or _when(log, line) <= this_moment()]
         new = lines[written:]
-        if written == 0:
-            new = [line for line in new if not options.since or _when(log, line) >= options.since]
-            new = new[len(new) - options.tail :] if options.tail is not None else new
+        if written == 0 and tail is not None:
+            new = new[len(new) - min(tail, len(new)) :]
         for line in new:
-            stamp = f"{_when(log, line).isoformat()} " if options.timestamps else ""
-            yield f"{stamp}{line.text}\n"
+            yield f"{line.text}\n"
         written = len(lines)
-        if not options.follow or log.is_over:
+        if not follow or log.is_over:
             return
         await asyncio.sleep(POLL_SECONDS)
         began, log = log.began, current()

@@ -310,5 +310,5 @@ def test_status_and_log_say_what_is_stored_only(azure: Azure) -> None:
     group_line, line = azure.requests("/resourceGroups/told")
     assert (group_line.get("note"), line["note"]) == (None, "stored, not simulated")
     # Which properties of all types are secret is not known.
-    assert line["body"]["properties"]["administratorLoginPassword"] == "[secret]"
+    assert line["body"]["properties"] == "[secret]"
     assert "hunter2" not in azure.cloud.request_log.read_text()

@@ -51,9 +51,7 @@ def _put(request: Request, group: Resource, present: Resource | None) -> Change:
     defaults.spell("cluster", body)
     cluster = _after_put(request, group, body, location, present)
     refuse_while_busy(cluster, pools_of(request.store, cluster))
-    if present is None:
-        request.backend.control_planes.refuse_without_memory()
-    else:
+    if present is not None:
         require_power(present, "Running", "updating")
     change = _with_pools(request, cluster, body.get("properties") or {}, is_new=present is None)
     release = "currentKubernetesVersion"

@@ -173,11 +173,6 @@ class FleetControlPlanes:
         if self.fleet:
             self.fleet.wake()
 
-    def refuse_without_memory(self) -> None:
-        """Refuses a new cluster that this machine has no memory for."""
-        if self.fleet and (reason := self.fleet.lacks_memory()):
-            raise errors.ArmError(errors.NO_MEMORY, reason=reason)
-
     def ended(self, row: Any, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
         if self.fleet is None or operations.fails(row):
@@ -189,9 +184,6 @@ class FleetControlPlanes:
         if kind in (Kind.GROUP_DELETE, Kind.CLUSTER_DELETE):
             inside = [inner for resource in resources for inner in self._store.within(resource.id)]
             uids = [_uid(inner) for inner in inside if inner.type == CLUSTER_TYPE]
-            for reason in filter(None, map(fleet.removal_failure, uids)):
-                self._fail(operation, Refusal("ControlPlaneFailed", reason))
-                return False
             return any(map(fleet.has, uids))
         if kind is Kind.CLUSTER_STOP:
             return any(fleet.runs(_uid(each)) for each in resources if each.type == CLUSTER_TYPE)
