@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from rehearsal import cloud, files
+from rehearsal import cloud
 from rehearsal.arm import operations
 from rehearsal.arm.home import Home
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
 from rehearsal.cloud import Cloud
-from rehearsal.files import bound_log, older_log, read_log, write_whole
+from rehearsal.files import write_whole
 from tests.bench import ROOT
 from tests.rehearsal.arm.in_process import Arm
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
@@ -188,20 +188,6 @@ def test_a_file_is_replaced_completely_or_not_at_all(
 
 def _name(descriptor: int) -> str:
     return Path(f"/proc/self/fd/{descriptor}").readlink().name
-
-
-def test_a_log_is_limited_and_its_readers_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "MOST_LOG_BYTES", 100)
-    path = tmp_path / "requests.jsonl"
-    with path.open("ab", buffering=0) as log:
-        for number in range(50):
-            log.write(b"%09d\n" % number)
-            bound_log(path)
-            assert read_log(path).endswith(b"%09d\n" % number)
-    assert path.stat().st_size <= 110
-    assert older_log(path).stat().st_size <= 110
 
 
 def test_operations_are_kept_for_a_day(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ START_SECONDS = 150.0
 # SIGTERM lets the server end its clusters first; SIGKILL follows if it does not.
 STOP_SECONDS = {signal.SIGTERM: 20.0, signal.SIGKILL: 10.0}
 ANSWER_SECONDS = 3.0
-# How long a started server may be too busy to answer.
-BUSY_SECONDS = 30.0
+# How long a server may be starting, or too busy to answer.
+SILENCE_SECONDS = 150.0
 TAIL_LINES = 20
 CLEARING_ATTEMPTS = 20
 # The folder of the `kubelogin` of a rehearsal, which signs in to clusters with Entra.
@@ -229,32 +229,24 @@ def refuse_other_systems() -> None:
 
 
 def _reusable(files: Home, options: _Options, say: Say) -> Cloud | None:
-    """Returns the running cloud if it matches the options; otherwise stops it, returns None."""
-    began = time.monotonic()
+    """Returns the running cloud if it answers as asked; otherwise stops it, returns None."""
+    deadline = time.monotonic() + SILENCE_SECONDS
     while is_held(files.server_lock):
         running = _running(files)
-        if running is None:
-            # A server that has written its record has started and is only busy.
-            record = read_record(files.server, ServerRecord)
-            has_started = record is not None and record.pid == holder(files.server_lock)
-            if time.monotonic() - began > (BUSY_SECONDS if has_started else START_SECONDS):
-                pid = holder(files.server_lock)
-                raise CloudError(
-                    f"The rehearsal's server (process {pid}) does not answer. Run "
-                    "`aksgpu stop`, which ends it and keeps its state, then try again."
-                )
+        if running is None and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
             continue
-        cloud, record = running
-        if record.era != options.era:
-            raise CloudError(
-                f"The rehearsal cloud in {files.path} runs in the era `{record.era}`, not "
-                f"`{options.era}`. Use another folder, or run `make rehearse-down` first."
-            )
-        mismatch = options.mismatch(record)
-        if mismatch is None:
-            _await_clusters(files, record, say)
-            return cloud
+        mismatch: str | None = "does not answer"
+        if running is not None:
+            cloud, record = running
+            if record.era != options.era:
+                raise CloudError(
+                    f"The rehearsal cloud in {files.path} runs in the era `{record.era}`, not "
+                    f"`{options.era}`. Use another folder, or run `make rehearse-down` first."
+                )
+            if (mismatch := options.mismatch(record)) is None:
+                _await_clusters(files, record, say)
+                return cloud
         say(f"The rehearsal's server {mismatch}. Restarting it; its state is kept.")
         stop(files.path)
     return None

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -11,8 +10,6 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 Content = TypeVar("Content")
-# A larger log is moved to a second file and begins anew.
-MOST_LOG_BYTES = 16 << 20
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
@@ -115,24 +112,11 @@ def log_line(line: str) -> None:
         sys.stderr.flush()
 
 
-def older_log(path: Path) -> Path:
-    return path.with_name(f"{path.name}.1")
-
-
-def bound_log(path: Path) -> None:
-    """Moves a large log aside and empties it; processes that append to it carry on."""
-    with contextlib.suppress(OSError):
-        if path.stat().st_size > MOST_LOG_BYTES:
-            with contextlib.suppress(OSError):
-                shutil.copyfile(path, older_log(path))
-            os.truncate(path, 0)
-
-
 def read_log(path: Path) -> bytes:
-    """Returns the content of a log, its older part first."""
-    return b"".join(part.read_bytes() for part in (older_log(path), path) if part.exists())
+    """Returns the content of a log, which may not be there yet."""
+    return path.read_bytes() if path.exists() else b""
 
 
 def log_length(path: Path) -> int:
     """Returns the length of what `read_log` returns."""
-    return sum(part.stat().st_size for part in (older_log(path), path) if part.exists())
+    return path.stat().st_size if path.exists() else 0

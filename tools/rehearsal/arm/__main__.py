@@ -23,10 +23,10 @@ from rehearsal.arm.home import (
 from rehearsal.certificates import HOSTNAME
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import bound_log, log_line, read_json
+from rehearsal.files import log_line, read_json
 from rehearsal.server_lock import ServerLock
 
-# How often the server checks its lock and its logs.
+# How often the server checks its lock.
 UPKEEP_SECONDS = 2.0
 # Another process may hold the lock for a moment, only to check it.
 LOCK_SECONDS = 1.0
@@ -109,8 +109,6 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     record.write(home)
     # Once its home is deleted, nobody can find this server any more: it ends.
     while not ended.is_set() and lock.is_in_place():
-        for log in (home.server_log, home.plug_ins_log, *home.kubernetes.glob("*/logs/*.log")):
-            bound_log(log)
         await asyncio.wait((end,), timeout=UPKEEP_SECONDS)
     plug_ins.cancel()
     await asyncio.wait((plug_ins,))

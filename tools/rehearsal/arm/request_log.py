@@ -18,7 +18,7 @@ from aiohttp import web
 from aks_catalogue import secrecy
 from aks_catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
 from rehearsal.arm import bodies, errors
-from rehearsal.files import bound_log, log_line
+from rehearsal.files import log_line
 
 SECRET_HEADERS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
@@ -115,7 +115,6 @@ class RequestLog:
 
     def _append(self, line: bytes) -> None:
         """Writes the whole line or nothing."""
-        bound_log(self._path)
         before = os.fstat(self._file.fileno()).st_size
         if self._file.write(line) != len(line):
             self._file.truncate(before)
