@@ -223,7 +223,7 @@ def test_a_rollout_that_takes_too_long_stays_in_the_state(site: Site) -> None:
     assert "[ImagePullBackOff] Back-off pulling image" in "\n".join(raised.value.details)
     assert raised.value.resource_id == "default/slow"
     assert plain_map(raised.value.properties)["status"]["desiredNumberScheduled"] == 1
-    assert any(status.startswith("Available: 0/1") for status in site.log.statuses)
+    assert any(status.startswith("Ready: 0/1") for status in site.log.statuses)
 
 
 def test_a_refresh_reports_an_unready_object_and_keeps_its_inputs(site: Site) -> None:

@@ -44,13 +44,9 @@ def daemon_set(generation: int = 2, **status: int) -> Object:
 @pytest.mark.parametrize(
     ("live_object", "message"),
     [
-        (
-            daemon_set(generation=1),
-            "DaemonSet generation is 2, but latest observed generation is 1",
-        ),
-        (daemon_set(currentNumberScheduled=1), "Current: 1/2"),
-        (daemon_set(updatedNumberScheduled=0), "Updated: 0/2"),
-        (daemon_set(numberAvailable=1), "Available: 1/2"),
+        (daemon_set(generation=1), "Waiting for its controller"),
+        (daemon_set(updatedNumberScheduled=0), "Ready: 0/2"),
+        (daemon_set(numberAvailable=1), "Ready: 1/2"),
         (daemon_set(numberReady=1), "Ready: 1/2"),
     ],
 )
@@ -94,12 +90,9 @@ def deployment(**status: Any) -> Object:
 @pytest.mark.parametrize(
     ("live_object", "message"),
     [
-        (deployment(updatedReplicas=1), "Updated: 1/3"),
-        (deployment(replicas=4), "Pending termination: 1"),
-        (
-            deployment(availableReplicas=2),
-            "Waiting for app ReplicaSet be available (2/3 Pods available)",
-        ),
+        (deployment(updatedReplicas=1), "Available: 1/3"),
+        (deployment(replicas=4), "Waiting for pods of before to end"),
+        (deployment(availableReplicas=2), "Available: 2/3"),
     ],
 )
 def test_a_deployment_in_a_rollout_is_not_ready(live_object: Object, message: str) -> None:

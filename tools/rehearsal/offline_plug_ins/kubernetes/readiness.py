@@ -11,9 +11,7 @@ from rehearsal.offline_plug_ins.kubernetes.objects import Object, displayed, met
 # In the order in which a pod gets them: the first false one is the most specific.
 _CONDITIONS = ("PodScheduled", "Initialized", "Ready")
 
-# Useless beginnings and ends of registries' messages.
-_BEFORE = "rpc error: code = Unknown desc = Error response from daemon: "
-_AFTER = ": manifest unknown"
+_UNSEEN = "Waiting for its controller"
 
 
 @dataclass(frozen=True)
@@ -30,27 +28,20 @@ Judge = Callable[[Object], Verdict]
 
 def _daemon_set(live: Object) -> Verdict:
     status = _status(live)
-    if unseen := _unseen(live):
-        return Verdict(unseen)
     desired = status.get("desiredNumberScheduled")
-    if desired is None:
-        return Verdict("Missing .status.desiredNumberScheduled")
-    counts = (
-        ("Current", "currentNumberScheduled"),
-        ("Updated", "updatedNumberScheduled"),
-        ("Available", "numberAvailable"),
-        ("Ready", "numberReady"),
-    )
-    for word, field in counts:
-        if status.get(field, 0) < desired:
-            return Verdict(f"{word}: {status.get(field, 0)}/{desired}")
+    if not _is_seen(live) or desired is None:
+        return Verdict(_UNSEEN)
+    counts = (status.get(name, 0) for name in ("updatedNumberScheduled", "numberAvailable"))
+    ready = min(*counts, status.get("numberReady", 0))
+    if ready < desired:
+        return Verdict(f"Ready: {ready}/{desired}")
     return Verdict(f"All replicas scheduled as expected. Replicas: {desired}", is_ready=True)
 
 
 def _deployment(live: Object) -> Verdict:
     status = _status(live)
-    if unseen := _unseen(live):
-        return Verdict(unseen)
+    if not _is_seen(live):
+        return Verdict(_UNSEEN)
     progressing = conditions(live).get("Progressing", {})
     if progressing.get("status") == "False":
         return Verdict(
@@ -58,15 +49,11 @@ def _deployment(live: Object) -> Verdict:
         )
     desired = _desired(live)
     updated, total = status.get("updatedReplicas", 0), status.get("replicas", 0)
-    available = status.get("availableReplicas", 0)
-    if updated < desired:
-        return Verdict(f"Updated: {updated}/{desired}")
-    if total > updated:
-        return Verdict(f"Pending termination: {total - updated}")
+    available = min(updated, status.get("availableReplicas", 0))
     if available < desired:
-        return Verdict(
-            f"Waiting for app ReplicaSet be available ({available}/{desired} Pods available)"
-        )
+        return Verdict(f"Available: {available}/{desired}")
+    if total > updated:
+        return Verdict("Waiting for pods of before to end")
     return Verdict("Deployment initialization complete", is_ready=True)
 
 
@@ -135,10 +122,10 @@ def _of_container(container: Object) -> Iterator[str]:
     state = container.get("state") or {}
     waiting, ended = state.get("waiting"), state.get("terminated")
     if waiting and waiting.get("reason") not in (None, "ContainerCreating"):
-        yield f"[{waiting['reason']}] {_trimmed(waiting.get('message', ''))}".rstrip()
+        yield f"[{waiting['reason']}] {waiting.get('message', '')}".rstrip()
     if ended and ended.get("reason"):
         yield (
-            f"[{ended['reason']}] {_trimmed(ended['message'])}"
+            f"[{ended['reason']}] {ended['message']}"
             if ended.get("message")
             else f'container "{container["name"]}" completed with exit code {ended["exitCode"]}'
         )
@@ -150,10 +137,6 @@ def _of_container(container: Object) -> Iterator[str]:
         )
 
 
-def _trimmed(message: str) -> str:
-    return message.removeprefix(_BEFORE).removesuffix(_AFTER)
-
-
 def _status(live: Object) -> Mapping[str, Any]:
     return live.get("status") or {}
 
@@ -162,15 +145,7 @@ def _desired(live: Object) -> int:
     return int((live.get("spec") or {}).get("replicas", 1))
 
 
-def _unseen(live: Object) -> str:
-    """Returns the message while the controller has not seen the latest change."""
-    generation, observed = (
-        metadata(live).get("generation", 0),
-        _status(live).get("observedGeneration"),
-    )
-    if observed is None or observed < generation:
-        return (
-            f"{live['kind']} generation is {generation}, but latest observed generation is "
-            f"{observed or 0}"
-        )
-    return ""
+def _is_seen(live: Object) -> bool:
+    """Whether the controller has seen the latest change."""
+    observed = _status(live).get("observedGeneration")
+    return observed is not None and observed >= metadata(live).get("generation", 0)

@@ -18,14 +18,6 @@ _OF_SERVER = frozenset(
     {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion"}
     | {"deletionGracePeriodSeconds", "selfLink", "uid"}
 )
-_ANNOTATIONS_OF_SERVER = frozenset(
-    {
-        "deprecated.daemonset.template.generation",
-        "deployment.kubernetes.io/revision",
-        "kubectl.kubernetes.io/last-applied-configuration",
-    }
-)
-
 _SECRET = frozenset({"data", "stringData"})
 
 
@@ -47,12 +39,6 @@ def manager_of(state: Mapping[str, Any]) -> str:
 def imported(live: Object) -> Object:
     """Returns the inputs of an imported object: every field that inputs can have."""
     own = {key: value for key, value in metadata(live).items() if key not in _OF_SERVER}
-    annotations = {
-        key: value
-        for key, value in own.pop("annotations", {}).items()
-        if key not in _ANNOTATIONS_OF_SERVER
-    }
-    own |= {"annotations": annotations} if annotations else {}
     ours = ("status", _MANAGER, _API_VERSION)
     return {key: value for key, value in live.items() if key not in ours} | {"metadata": own}
 
