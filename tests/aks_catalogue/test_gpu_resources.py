@@ -64,16 +64,17 @@ def test_a_node_offers_what_its_plugin_finds(
         has_driver=True,
         mig_profile=profile,
     )
+    environment = {"MIG_STRATEGY": strategy or "single"}
+    if slicing:
+        environment["CONFIG_FILE"] = "/config.yaml"
     container = {
         "name": "plugin",
         "image": DEVICE_PLUGIN,
         "securityContext": {"privileged": True},
+        "env": [{"name": name, "value": value} for name, value in environment.items()],
     }
-    environment = {"MIG_STRATEGY": strategy or "single"}
-    if slicing:
-        environment["CONFIG_FILE"] = "/config.yaml"
     files = {"/config.yaml": config_file(slicing)} if slicing else {}
-    plugin = outcome(container, environment, gpus.hardware(pool), files.get)
+    plugin = outcome(container, gpus.hardware(pool), files.get)
     # No partition with the strategy `mixed` is shared: that is refused.
     assume(not (slicing and profile and strategy == "mixed"))
     size = find(vm_size)
