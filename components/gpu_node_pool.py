@@ -32,12 +32,12 @@ from aks_preview.resources import AgentPool
 from components.arguments import check, chosen, warn
 from components.declared import arguments, as_output, at, checked, made, makes, sent
 from components.extra_properties import with_extra
+from components.removed_properties import removals
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
 from components.pool_args import UserPoolArgs, sent_of_user_pool
-from components.removed_properties import removals
-from components.rotation import rotating_name, rotation_hooks
+from components.rotation import rotating_name
 from components.sharing import SharingArgs
 from components.unaliased_resource import unaliased_resource
 
@@ -341,10 +341,8 @@ class GpuNodePool(pulumi.ComponentResource):
             replace_on_header_change=args.replace_on_header_change,
             rotates=rotates,
         )
-        hooks = [removals(GpuNodePoolArgs).hooks()]
-        hooks += [rotation_hooks(self)] if rotates else []
-        for each in hooks:
-            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=each))
+        hooks = removals(GpuNodePoolArgs).hooks()
+        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         if is_preview:
             return AgentPool(
                 name,
@@ -353,7 +351,7 @@ class GpuNodePool(pulumi.ComponentResource):
                 custom_headers=args.custom_headers or {},
                 replace_on_header_change=args.replace_on_header_change or None,
             )
-        opts = keep_live_count(self, pool, opts, rotates=rotates)
+        opts = keep_live_count(self, pool, opts)
         return unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, opts)
 
 

@@ -1,11 +1,11 @@
 """Keeps the live node counts of autoscaled pools in the updates that azure-native sends.
 
 The cluster autoscaler changes the node count of a pool, and a PUT with another count changes it
-back. The count in Pulumi's state is out of date. So the cluster is read from Azure when a resource
-is registered, and the resource once more, in a hook, right before its PUT.
+back. The count in Pulumi's state is out of date. So the cluster is read from Azure once when its
+resources are registered, and again, in a hook, right before a PUT.
 """
 
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -16,8 +16,7 @@ import pulumi
 from aks_catalogue import rotation
 from aks_catalogue.nodes import lost_nodes
 from aks_catalogue.shapes import at
-from components import azure_reads
-from components.azure_reads import Provider, Values, are_read, find_cluster, inputs_of
+from components.azure_reads import CLUSTER, Provider, Values, find_cluster, read_cluster
 from components.hooks import guard, resolved
 
 POOLS = "agentPoolProfiles"
@@ -34,25 +33,25 @@ class StaleError(Exception):
     """An update would send outdated values."""
 
 
-def keep_live_count(
-    owner: pulumi.Resource,
-    args: dict[str, Any],
-    opts: pulumi.ResourceOptions,
-    *,
-    rotates: bool = False,
-) -> pulumi.ResourceOptions:
-    """Returns the options of a pool, whose count waits for the live one if AKS scales it.
+@dataclass(frozen=True)
+class _Choice:
+    """What a resource ignores of its inputs, and what takes the place of one that waited."""
 
-    A pool that rotates can still have an earlier name in Azure.
-    """
-    if not are_read():
-        return opts
-    provider = owner.get_provider(azure_reads.POOL)
-    ignored = [*(opts.ignore_changes or ())]
-    if "count" in ignored:
-        pool = _Program(provider, dict(args), ignored, opts.replace_on_changes or ())
-        args["count"] = _after(pool.live_count(rotates=rotates), args["count"])
-    return _with(opts, ignored, _LiveCount(provider).require)
+    ignored: Collection[str]
+    live: Any = None
+
+
+# Chooses by the live cluster, None if Azure cannot be reached; by the program's inputs, empty if
+# one is unknown; by what is ignored so far; and by what replaces the resource.
+_Choose = Callable[[Values | None, Values, Collection[str], Collection[str]], _Choice]
+
+
+def keep_live_count(
+    owner: pulumi.Resource, args: dict[str, Any], opts: pulumi.ResourceOptions
+) -> pulumi.ResourceOptions:
+    """Returns the options of a pool, whose count waits for the live one if AKS scales it."""
+    is_scaled = "count" in (opts.ignore_changes or ())
+    return _keep(owner, args, opts, "count" if is_scaled else None, _of_pool)
 
 
 def keep_live_pools(
@@ -63,172 +62,134 @@ def keep_live_pools(
     It has its live count. After a refresh, azure-native adds separate node pools to the inputs of
     the cluster. AKS refuses a list in which some pools have a version and some do not.
     """
-    if not are_read():
-        return opts
-    provider = owner.get_provider(azure_reads.CLUSTER)
-    ignored = [*(opts.ignore_changes or ())]
-    pools = _Program(provider, dict(args), ignored, opts.replace_on_changes or ()).live_pools()
-    # Some input has to wait until the list of ignored properties is complete.
-    waiting = POOLS if POOLS in args else "location"
-    args[waiting] = _after(pools, args[waiting])
-    return _with(opts, ignored, _LivePools(provider).require)
+    return _keep(owner, args, opts, POOLS if POOLS in args else "location", _of_cluster)
+
+
+def _keep(
+    owner: pulumi.Resource,
+    args: dict[str, Any],
+    opts: pulumi.ResourceOptions,
+    waiting: str | None,
+    choose: _Choose,
+) -> pulumi.ResourceOptions:
+    """Makes an input wait for the choice, and adds the hook."""
+    provider = owner.get_provider(CLUSTER)
+    program, ignored = dict(args), [*(opts.ignore_changes or ())]
+
+    async def live_value() -> Any:
+        inputs = await resolved(program)
+        cluster = await find_cluster(provider, inputs)
+        choice = choose(cluster, inputs, tuple(ignored), opts.replace_on_changes or ())
+        # Pulumi reads this same list once all inputs are known.
+        ignored[:] = choice.ignored
+        return choice.live
+
+    if waiting:
+        both = pulumi.Output.all(pulumi.Output.from_input(live_value()), args[waiting])
+        args[waiting] = both.apply(lambda values: values[1] if values[0] is None else values[0])
+    hooks = pulumi.ResourceHookBinding(before_update=[guard(_Unmoved(provider).require)])
+    changed = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
+    changed.ignore_changes = ignored
+    return changed
+
+
+def _of_pool(
+    cluster: Values | None, inputs: Values, ignored: Collection[str], replacing: Collection[str]
+) -> _Choice:
+    """Ignores the count of a pool without changes; another one is sent with its live count."""
+    if cluster is None:
+        return _Choice(ignored)
+    sent = [path for path in ignored if path != "count"]
+    live = _pool(cluster, inputs)
+    if live is None:
+        return _Choice(sent)
+    if is_replaced(live, inputs, replacing):
+        rotates = live["name"] != inputs["agentPoolName"]
+        return _Choice(sent, _within_limits(inputs, live) if rotates else None)
+    return _Choice(ignored) if has(live, inputs) else _Choice(sent, _count(inputs, live))
+
+
+def _pool(cluster: Values, inputs: Values) -> Values | None:
+    """Returns the live pool of a program's pool; of one that rotates, under any of its names."""
+    pools = _by_name(cluster)
+    if (name := inputs.get("agentPoolName", "")) in pools:
+        return pools[name]
+    own = (inputs.get("nodeLabels") or {}).get(rotation.LABEL, "")
+    is_own = partial(rotation.is_name_of, pool_name=own)
+    return next((p for name, p in pools.items() if is_own(name, labels=p.get("nodeLabels"))), None)
+
+
+def _of_cluster(
+    cluster: Values | None, inputs: Values, ignored: Collection[str], replacing: Collection[str]
+) -> _Choice:
+    """Ignores the pools of a cluster without changes; others are sent with live counts."""
+    sent = [path for path in ignored if path != FIRST_COUNT]
+    own, live_pools = inputs.get(POOLS) or [], _by_name(cluster or {})
+    if cluster is None:
+        # A refresh may have put separate pools into the list of the state.
+        return _Choice([*sent, POOLS] if pulumi.runtime.is_dry_run() else ignored)
+    if not cluster or is_replaced(cluster, inputs, replacing):
+        return _Choice(sent)
+    if any(pool["name"] not in live_pools for pool in own):
+        return _Choice(ignored)
+    if has(cluster, inputs, but={*ignored, POOLS}) and all(
+        has(live_pools[pool["name"]], pool) for pool in own
+    ):
+        # Azure may have more tags: of other tools, or one that the program has removed. An update
+        # then sends the program's pool with the count in the state.
+        has_all = own and is_same("tags", cluster.get("tags"), inputs.get("tags"))
+        return _Choice([*sent, POOLS] if has_all else ignored)
+    live = [{**pool, "count": _count(pool, live_pools[pool["name"]])} for pool in own]
+    return _Choice(sent, live or None)
 
 
 @dataclass(frozen=True)
-class _Program:
-    """What a program says of a resource, compared with Azure."""
-
-    provider: Provider
-    args: Values
-    # Pulumi reads this same list once inputs are known.
-    ignored: list[str]
-    replacing: Collection[str]
-
-    async def live_count(self, *, rotates: bool) -> Any:
-        """Returns the live count if the pool has changes; otherwise the count is ignored."""
-        inputs = await inputs_of(self.args)
-        cluster = await find_cluster(self.provider, inputs)
-        if cluster is None:
-            return None
-        live = _pool(cluster, inputs, rotates=rotates)
-        is_new = not live or is_replaced(live, inputs, self.replacing)
-        if not is_new and has(live, inputs):
-            return None
-        self.ignored.remove("count")
-        if is_new:
-            return _within_limits(inputs, live) if live and rotates else None
-        return _count(inputs, live)
-
-    async def live_pools(self) -> Any:
-        """Ignores the pools if nothing has changed; otherwise returns them with live counts."""
-        inputs = await inputs_of(self.args)
-        live = await find_cluster(self.provider, inputs)
-        inline_pools, live_pools = inputs.get(POOLS, []), _by_name(live)
-        if live is None:
-            if pulumi.runtime.is_dry_run():
-                # A refresh may have put separate pools into the list of the state.
-                self._ignore_pools()
-            return None
-        if not live or is_replaced(live, inputs, self.replacing):
-            self._count_of_program()
-            return None
-        if any(pool["name"] not in live_pools for pool in inline_pools):
-            return None
-        if has(live, inputs, but={*self.ignored, POOLS}) and all(
-            has(live_pools[pool["name"]], pool) for pool in inline_pools
-        ):
-            if inline_pools and is_same("tags", live.get("tags"), inputs.get("tags")):
-                self._ignore_pools()
-            # Else Azure has more tags: of other tools, or one that the program has removed. An
-            # update then sends the program's pool with the count in the state.
-            return None
-        self._count_of_program()
-        return [
-            {**pool, "count": _count(pool, live_pools[pool["name"]])} for pool in inline_pools
-        ] or None
-
-    def _count_of_program(self) -> None:
-        self.ignored[:] = [path for path in self.ignored if path != FIRST_COUNT]
-
-    def _ignore_pools(self) -> None:
-        self._count_of_program()
-        self.ignored.append(POOLS)
-
-
-@dataclass(frozen=True)
-class _LiveCount:
+class _Unmoved:
     """Refuses to change the number of nodes of a pool that AKS scales, or has scaled.
 
-    Of another pool that is gone, it says that the update makes it anew.
+    It also refuses other pools than the program's in a cluster's PUT. Of another pool that is gone,
+    it says that the update makes it anew.
     """
 
     provider: Provider
 
     async def require(self, args: pulumi.ResourceHookArgs) -> None:
         sent, old = await resolved(args.new_inputs), await resolved(args.old_inputs)
-        if sent.get("enableAutoScaling") or old.get("enableAutoScaling"):
-            live = await azure_reads.read(self.provider, azure_reads.POOL, sent)
-            _require_count(sent["agentPoolName"], sent, live)
-        elif sent and await azure_reads.find(self.provider, azure_reads.POOL, sent) == {}:
-            name = sent["agentPoolName"]
-            pulumi.log.warn(f"pool {name!r} does not exist in Azure: this update makes it anew")
-
-
-@dataclass(frozen=True)
-class _LivePools:
-    """Refuses other pools than the program's in a cluster's PUT, and other counts than the live."""
-
-    provider: Provider
-
-    async def require(self, args: pulumi.ResourceHookArgs) -> None:
-        sent = await resolved(args.new_inputs)
-        live = await azure_reads.read(self.provider, azure_reads.CLUSTER, sent)
-        live_pools, named = _by_name(live), _named(sent)
+        live = _by_name(await read_cluster(self.provider, sent))
+        if name := sent.get("agentPoolName"):
+            is_scaled = sent.get("enableAutoScaling") or old.get("enableAutoScaling")
+            if name not in live and not is_scaled:
+                pulumi.log.warn(f"pool {name!r} does not exist in Azure: this update makes it anew")
+            pools: dict[str, Values] = {name: sent} if is_scaled else {}
+        else:
+            pools = _by_name(sent)
         # The program has one inline pool at most.
-        if len(named) > 1:
+        if len(pools) > 1:
             raise StaleError(
                 "this update would send the pools that a refresh wrote to the state: add a tag to "
                 "the cluster in the same update, which makes Pulumi send the pools of the program. "
                 "If the program's cluster has not changed, `pulumi up --refresh` is enough"
             )
-        for name, pool in named:
-            if name not in live_pools:
+        for name, pool in pools.items():
+            if name not in live:
                 raise StaleError(
                     f"pool {name!r} does not exist in Azure: run `pulumi up --refresh`"
                 )
-            _require_count(name, pool, live_pools[name])
+            _require_count(name, pool, live[name])
 
 
-def _pool(cluster: Values, inputs: Values, *, rotates: bool) -> Values:
-    """Returns the live pool of a program's pool; empty if there is none."""
-    pools = _by_name(cluster)
-    found = pools.get(inputs.get("agentPoolName", ""), {})
-    if found or not rotates or not inputs:
-        return found
-    pool_name = inputs["nodeLabels"][rotation.LABEL]
-    return next(
-        (
-            pool
-            for name, pool in pools.items()
-            if rotation.is_name_of(name, pool_name, pool.get("nodeLabels"))
-        ),
-        {},
-    )
-
-
-def _named(properties: Values) -> list[tuple[str, Values]]:
-    return [(pool["name"], pool) for pool in properties.get(POOLS) or ()]
-
-
-def _by_name(cluster: Values | None) -> dict[str, Values]:
-    return dict(_named(cluster or {}))
-
-
-def _after(live_value: Awaitable[Any], program_value: Any) -> Any:
-    """Returns the live value, or the program's if there is none."""
-    return pulumi.Output.all(pulumi.Output.from_input(live_value), program_value).apply(
-        lambda both: both[1] if both[0] is None else both[0]
-    )
-
-
-def _with(opts: pulumi.ResourceOptions, ignored: list[str], check: Any) -> pulumi.ResourceOptions:
-    hooks = pulumi.ResourceHookBinding(before_update=[guard(check)])
-    changed = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-    changed.ignore_changes = ignored
-    return changed
+def _by_name(cluster: Values) -> dict[str, Values]:
+    return {pool["name"]: pool for pool in cluster.get(POOLS) or ()}
 
 
 def _count(inputs: Values, live: Values) -> Any:
     """Returns the live count, within the new limits if autoscaling is being turned on."""
-    if inputs.get("enableAutoScaling") and live.get("enableAutoScaling"):
-        return live["count"]
-    return _within_limits(inputs, live)
+    if not inputs.get("enableAutoScaling"):
+        return inputs["count"]
+    return live["count"] if live.get("enableAutoScaling") else _within_limits(inputs, live)
 
 
 def _within_limits(inputs: Values, live: Values) -> Any:
-    """Returns the live count, brought within the limits."""
-    if not inputs.get("enableAutoScaling"):
-        return inputs["count"]
     return min(max(live["count"], inputs["minCount"]), inputs["maxCount"])
 
 
@@ -261,7 +222,7 @@ def has(actual: Values, inputs: Values, but: Collection[str] = ()) -> bool:
     return all(
         (_has_tags if name == "tags" else partial(is_same, name))(actual.get(name), value)
         for name, value in inputs.items()
-        if name not in excluded
+        if name not in excluded and value is not None
     )
 
 
@@ -280,7 +241,7 @@ def is_same(name: str, actual: Any, expected: Any) -> bool:
         case Mapping() | None, Mapping() if name not in _MAPS:
             actual = actual or {}
             return all(is_same(key, actual.get(key), value) for key, value in expected.items())
-        case list(), list():
+        case list() | tuple(), list() | tuple():
             actual, expected = sorted(map(str, actual)), sorted(map(str, expected))
         case str(), str() if name == "location":
             # "East US" is eastus.

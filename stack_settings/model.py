@@ -230,10 +230,6 @@ class Settings(Section):
     gpu_taint: Annotated[str, rules.GPU_TAINT] = "sku=gpu"
     """The taint of GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    live_counts: Annotated[str, one_of("read", "ignore")] = "read"
-    """Whether an update reads how many nodes AKS has scaled pools to, which it then keeps: `read`.
-    `ignore` is a way out if Pulumi's SDK changes: the update sends the counts in the state, so run
-    `pulumi refresh` before it."""
     tags: Annotated[dict[str, str], check_tags] = {}
     """The Azure tags of all resources that the stack creates."""
     # These two are made when a stack file is read: their names need the stack's.

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aks_catalogue import aks_properties
-from components import GpuNodePool, azure_reads, hooks
-from components.live_pools import StaleError, _LiveCount, _LivePools, has, is_replaced
+from components import GpuNodePool, hooks
+from components.live_pools import StaleError, _Unmoved, has, is_replaced
 from tests.components.test_gpu_node_pool import ARGS
 from tests.conftest import Deploy
 
@@ -136,23 +136,21 @@ def test_pools_that_a_refresh_wrote_are_refused_with_what_helps(
     async def live(*_: Any) -> Any:
         return {"agentPoolProfiles": [pool for pool in pools if pool["name"] != gone]}
 
-    monkeypatch.setattr("components.azure_reads.read", live)
+    monkeypatch.setattr("components.live_pools.read_cluster", live)
     args = pulumi.ResourceHookArgs(
         "urn", "id", "cluster", "type", new_inputs={"agentPoolProfiles": pools}
     )
 
     async def require() -> None:
-        await _LivePools(None).require(args)
+        await _Unmoved(None).require(args)
 
     with pytest.raises(StaleError, match=r"^[^:]+: add a tag to the cluster"):
         asyncio.run(require())
 
 
-@pytest.mark.parametrize(
-    ("answer", "warns"), [("Status=404", True), ("Status=503", False), (None, False)]
-)
+@pytest.mark.parametrize("exists", [True, False])
 def test_an_update_says_that_it_makes_a_deleted_pool_anew(
-    monkeypatch: pytest.MonkeyPatch, answer: str | None, warns: bool
+    monkeypatch: pytest.MonkeyPatch, exists: bool
 ) -> None:
     """Somebody had deleted a pool with a fixed count: an update that only changed a label made it
     anew, with all its costs, and said nothing.
@@ -160,20 +158,18 @@ def test_an_update_says_that_it_makes_a_deleted_pool_anew(
     told: list[str] = []
 
     async def live(*_: Any) -> Any:
-        if answer:
-            raise azure_reads.UnreadError(answer)
-        return {"count": 2}
+        return {"agentPoolProfiles": [{"name": "gpu", "count": 2}] if exists else []}
 
-    monkeypatch.setattr("components.azure_reads.read", live)
+    monkeypatch.setattr("components.live_pools.read_cluster", live)
     monkeypatch.setattr("pulumi.log.warn", told.append)
     new = {"agentPoolName": "gpu", "count": 2, "enableAutoScaling": False}
     args = pulumi.ResourceHookArgs("urn", "id", "gpu", "type", new_inputs=new, old_inputs=new)
 
     async def require() -> None:
-        await _LiveCount(None).require(args)
+        await _Unmoved(None).require(args)
 
     asyncio.run(require())
-    assert told == ["pool 'gpu' does not exist in Azure: this update makes it anew"] * warns
+    assert told == ["pool 'gpu' does not exist in Azure: this update makes it anew"] * (not exists)
 
 
 def test_pools_share_their_hooks(deploy: Deploy) -> None:

@@ -313,17 +313,9 @@ def test_live_counts_stay_through_a_stacks_whole_life(life: Life) -> None:
 
 
 @pytest.mark.nightly
-def test_a_changed_sdk_is_told_in_one_sentence_and_has_a_way_out(bench: Bench) -> None:
+def test_a_changed_sdk_is_told_in_one_sentence(bench: Bench) -> None:
     """It was taken for an Azure that does not answer, and an update would have said nothing."""
-    name = unique("sdk")
-    changed = "import components.azure_reads as seam\nseam.rpc = object()\n"
-    told = bench.up(changed + program(name), fails=True)
-    assert "Pulumi's SDK has changed" in told
+    changed = "import components.azure_reads as seam\nseam.resource_pb2 = object()\n"
+    told = bench.up(changed + program(unique("sdk")), fails=True)
+    assert "Pulumi's SDK has changed: install the version that requirements.txt names" in told
     assert "Traceback" not in told
-
-    bench.pulumi("config", "set", "aks-gpu:liveCounts", "ignore")
-    bench.up(changed + program(name))
-    assert bench.changes() == {}
-    bench.up(changed + program(name, gpu="b"))
-    put = bench.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
-    assert (put["nodeLabels"], put["count"]) == ({"team": "b"}, 0)

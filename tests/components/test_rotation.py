@@ -1,20 +1,14 @@
 """Pools with `replacement: rotate`, and what finds them."""
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pulumi
 import pytest
-from pulumi.runtime import config as runtime_config
 
 from aks_catalogue import aks_properties, rotation
 from components import GpuNodePool, NvidiaDevicePlugin, NvidiaDevicePluginArgs, PluginPoolArgs
 from components.arguments import ArgumentsError
-from components.rotation import RotationError, rotation_hooks
-from tests.aks_preview.odd.azure import POOL
-from tests.aks_preview.test_one_owner import NAMING, NOT_NAMING
 from tests.components.test_fixed_on_engine import BY_ARGUMENTS
 from tests.components.test_gpu_node_pool import ARGS
 from tests.conftest import Deploy, Registered
@@ -136,57 +130,3 @@ def test_a_rotating_pool_refuses_invalid_arguments(
     if "replacement" not in changes:
         in_place: dict[str, Any] = {**changes, "replacement": "in-place"}
         assert pool_of(deploy, preview=False, **in_place)
-
-
-VARIABLE, SETTING = "AKS_PREVIEW_TAKE_OVER", "aks-preview:takeOver"
-OTHER = "/another"
-
-
-@pytest.fixture
-def is_let_pass(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., bool]]:
-    """Says whether a rotation takes over a pool that is live in Azure."""
-
-    async def live(*_: Any) -> dict[str, Any]:
-        return {"id": POOL, "count": 1}
-
-    monkeypatch.setattr("components.azure_reads.find", live)
-    before = dict(runtime_config.CONFIG.get())
-
-    def ask(*, variable: str | None = None, setting: str | None = None) -> bool:
-        if variable is None:
-            monkeypatch.delenv(VARIABLE, raising=False)
-        else:
-            monkeypatch.setenv(VARIABLE, variable)
-        runtime_config.set_all_config({} if setting is None else {SETTING: setting})
-
-        def program() -> None:
-            owner = pulumi.ComponentResource("test:index:Owner", "owner")
-            hooks: list[Any] = [*(rotation_hooks(owner).before_create or ())]
-            [hook] = hooks
-            args = SimpleNamespace(new_inputs={"agentPoolName": "gpu"})
-            pulumi.export("passed", pulumi.Output.from_input(hook.callback(args)))
-
-        try:
-            deploy(program)
-        except RotationError:
-            return False
-        return True
-
-    yield ask
-    runtime_config.set_all_config(before)
-
-
-def test_a_rotation_and_the_plug_in_take_over_the_same_pools(
-    is_let_pass: Callable[..., bool],
-) -> None:
-    """Only one ID, in the environment and spelled as Azure does, let the plug-in see the pool."""
-    assert not is_let_pass()
-    for written in NAMING:
-        assert is_let_pass(variable=written), written
-        assert is_let_pass(setting=written), written
-        # The plug-in reads its configuration first.
-        assert is_let_pass(variable=OTHER, setting=written), written
-        assert not is_let_pass(variable=written, setting=OTHER), written
-    for written in NOT_NAMING:
-        assert not is_let_pass(variable=written), written
-        assert not is_let_pass(setting=written), written
