@@ -49,8 +49,8 @@ class Properties:
     be in the state."""
     emptied_by: Mapping[str, Any]
     """The value that removes a property, by its name."""
-    when_removed: Mapping[str, str]
-    """What no value removes, by path, with the way to change it."""
+    kept: Collection[str]
+    """What no value removes, although a program can."""
     must_stay: Mapping[str, str]
     """What a program cannot remove, by path, with the reason."""
     by_server: Collection[str]
@@ -103,7 +103,7 @@ def _properties(resource: str) -> Properties:
         column("fixed"),
         frozenset(column("chosen_by_aks")),
         MappingProxyType(emptied_by),
-        column("when_removed"),
+        tuple(column("kept")),
         column("must_stay"),
         frozenset(column("by_server")),
         column("reimages"),

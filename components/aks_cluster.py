@@ -29,11 +29,10 @@ from components.declared import (
     sent,
 )
 from components.extra_properties import for_azure_native, with_extra
-from components.first_pool import first_pool_hooks
+from components.kept_properties import first_pool_hooks, removals
 from components.live_pools import FIRST_COUNT, POOLS, keep_live_pools
 from components.one_owner import one_owner
 from components.pool_args import ModeSystemArgs, sent_of_pool
-from components.removed_properties import removals
 from components.unaliased_resource import unaliased_resource
 
 # By network mode, the value of networkPluginMode.
@@ -522,7 +521,7 @@ class AksCluster(_Cluster):
         )
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-        hooks = removals(AksClusterArgs).hooks()
+        hooks = removals(AksClusterArgs)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]

@@ -32,7 +32,7 @@ from aks_preview.resources import AgentPool
 from components.arguments import check, chosen, warn
 from components.declared import arguments, as_output, at, checked, made, makes, sent
 from components.extra_properties import with_extra
-from components.removed_properties import removals
+from components.kept_properties import removals
 from components.live_pools import keep_live_count
 from components.one_owner import one_owner
 from components.placement import node_selector
@@ -341,7 +341,7 @@ class GpuNodePool(pulumi.ComponentResource):
             replace_on_header_change=args.replace_on_header_change,
             rotates=rotates,
         )
-        hooks = removals(GpuNodePoolArgs).hooks()
+        hooks = removals(GpuNodePoolArgs)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         if is_preview:
             return AgentPool(

@@ -13,9 +13,9 @@ from aks_catalogue.valid import between
 from components.arguments import check
 from components.declared import arguments, at, made, makes, sent
 from components.extra_properties import with_extra
+from components.kept_properties import removals
 from components.live_pools import keep_live_count
 from components.pool_args import UserPoolArgs, sent_of_user_pool
-from components.removed_properties import removals
 from components.unaliased_resource import unaliased_resource
 
 
@@ -79,7 +79,7 @@ class NodePool(pulumi.ComponentResource):
                 [*POOL.given_in(with_extra(sent(args), args.extra)), "scaleSetPriority"]
             ),
             delete_before_replace=True,
-            hooks=removals(NodePoolArgs).hooks(),
+            hooks=removals(NodePoolArgs),
         )
         options = keep_live_count(self, pool, options)
         self.agent_pool = unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, options)

@@ -21,7 +21,7 @@ def warn_of_reimages(
         paths, what = POOL.reimaging(old, new), f"the pool: {_nodes(new)}"
     if paths:
         pulumi.log.warn(
-            f"{name!r}: the change of {', '.join(paths)} reimages all nodes of {what}. AKS drains "
+            f"{name}: the change of {', '.join(paths)} reimages all nodes of {what}. AKS drains "
             "each node first, and what is on its local disks is lost"
         )
 

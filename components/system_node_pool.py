@@ -8,9 +8,9 @@ from aks_catalogue.aks_properties import POOL
 from components.arguments import check
 from components.declared import arguments, at, sent
 from components.extra_properties import with_extra
+from components.kept_properties import removals
 from components.live_pools import keep_live_count
 from components.pool_args import ModeSystemArgs, SeparatePoolArgs, sent_of_pool
-from components.removed_properties import removals
 from components.unaliased_resource import unaliased_resource
 
 
@@ -57,7 +57,7 @@ class SystemNodePool(pulumi.ComponentResource):
             replace_on_changes=POOL.replacing(POOL.given_in(with_extra(sent(args), args.extra))),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
-            hooks=removals(SystemNodePoolArgs).hooks(),
+            hooks=removals(SystemNodePoolArgs),
         )
         options = keep_live_count(self, pool, options)
         self.agent_pool = unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, options)

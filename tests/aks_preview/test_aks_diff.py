@@ -98,7 +98,7 @@ def test_a_changed_property_of_a_pool_updates_or_replaces_it(
         (aks_type, path)
         for aks_type in AKS_TYPES.values()
         for path in (
-            *aks_type.known.when_removed,
+            *aks_type.known.kept,
             *aks_type.known.must_stay,
             *aks_type.known.fixed,
         )

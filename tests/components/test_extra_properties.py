@@ -18,7 +18,7 @@ from components import (
     SystemPoolArgs,
 )
 from components.arguments import ArgumentsError
-from components.removed_properties import removals
+from components.kept_properties import _Removals
 from tests.conftest import Deploy
 
 PLACE: dict[str, Any] = {"resource_group_name": "g", "cluster_name": "c"}
@@ -192,7 +192,7 @@ def test_what_is_taken_out_and_stays_is_told(
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", said.append)
     change = SimpleNamespace(name="c", old_inputs={"a": 1, **old}, new_inputs={"a": 1, **new})
-    asyncio.run(removals(AksClusterArgs).compare(change))  # type: ignore[arg-type]
-    assert [words.partition(" (")[0] for words in said if "reimages" not in words] == [
-        f"'c': AKS keeps the current {path}" for path in told
+    asyncio.run(_Removals(AksClusterArgs).tell(change))  # type: ignore[arg-type]
+    assert [words.partition(",")[0] for words in said if "reimages" not in words] == [
+        f"'c': AKS keeps {path}" for path in told
     ]

@@ -7,7 +7,7 @@ import pulumi
 import pytest
 
 from aks_catalogue import aks_properties
-from components.first_pool import _require_same_pool
+from components.kept_properties import _require_same_pool
 
 POOL: dict[str, Any] = {"name": "system", "count": 3, "vmSize": "Standard_D4ds_v5"}
 
@@ -23,13 +23,11 @@ def test_a_removed_property_of_extra_is_reported(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     old = POOL | {"enableFIPS": True, "kubeletConfig": {"cpuManagerPolicy": "static"}, "tags": {}}
     asyncio.run(_require_same_pool(hooked(old, POOL)))
-    kept = "system pool 'system': AKS keeps the current"
-    assert sorted(warnings) == [f"{kept} enableFIPS", f"{kept} kubeletConfig"]
+    kept = "system pool 'system': AKS keeps kubeletConfig, enableFIPS, which you took out"
+    assert warnings == [f"{kept}: set another value instead"]
 
 
-@pytest.mark.parametrize(
-    "path", [*aks_properties.POOL.when_removed, "availabilityZones", "vnetSubnetID"]
-)
+@pytest.mark.parametrize("path", [*aks_properties.POOL.kept, "availabilityZones", "vnetSubnetID"])
 def test_a_removed_property_that_aks_keeps_is_reported(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,13 +40,15 @@ def test_a_removed_property_that_aks_keeps_is_reported(
     asyncio.run(_require_same_pool(hooked(old, POOL)))
     asyncio.run(_require_same_pool(hooked(old, old)))
 
-    assert path in {*aks_properties.POOL.when_removed, *aks_properties.POOL.fixed}
+    assert path in {*aks_properties.POOL.kept, *aks_properties.POOL.fixed}
     assert len(warnings) == 1
-    assert warnings[0].startswith(f"system pool 'system': AKS keeps the current {path}")
+    assert warnings[0].startswith(f"system pool 'system': AKS keeps {path}")
 
 
 def test_a_change_that_reimages_its_nodes_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     asyncio.run(_require_same_pool(hooked(POOL, POOL | {"osSKU": "AzureLinux"})))
-    assert warnings[0].startswith("'system': the change of osSKU reimages all nodes of the pool")
+    assert warnings[0].startswith(
+        "system pool 'system': the change of osSKU reimages all nodes of the pool"
+    )

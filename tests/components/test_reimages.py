@@ -8,7 +8,7 @@ import pulumi
 import pytest
 
 from components import AksClusterArgs, GpuNodePoolArgs
-from components.removed_properties import removals
+from components.kept_properties import _Removals
 
 POOL = {"vmSize": "Standard_ND96isr_H100_v5", "count": 3}
 LOCAL_DNS = {"localDNSProfile": {"mode": "Required"}}
@@ -24,7 +24,7 @@ def fixture_said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def compare(arguments: type, old: dict[str, Any], new: dict[str, Any]) -> None:
     change = SimpleNamespace(name="it", old_inputs=old, new_inputs=new)
-    asyncio.run(removals(arguments).compare(change))  # type: ignore[arg-type]
+    asyncio.run(_Removals(arguments).tell(change))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

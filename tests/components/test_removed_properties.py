@@ -155,14 +155,14 @@ def make_cluster(changes: dict[str, Any]) -> None:
 
 
 POOL_TOLD = {
-    *aks_properties.POOL.when_removed,
+    *aks_properties.POOL.kept,
     *aks_properties.POOL.replacing({"gpuProfile.driver"}),
 } | OF_AKS
 # What is fixed and is AKS's to choose is replaced where it is said; taken out, it stays.
 POOL_TOLD |= WITH_THE_AUTOSCALER | OF_REQUESTS | {"scaleSetPriority"}
 # All that no argument sends is told, wherever it is.
 POOL_TOLD |= {"kubeletConfig"}
-CLUSTER_TOLD = {*aks_properties.CLUSTER.when_removed, *aks_properties.CLUSTER.must_stay} | OF_AKS
+CLUSTER_TOLD = {*aks_properties.CLUSTER.kept, *aks_properties.CLUSTER.must_stay} | OF_AKS
 # Said as long as there is an aadProfile, whose going is refused.
 CLUSTER_TOLD |= {"disableLocalAccounts", "addonProfiles.azurepolicy.enabled"}
 KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {
