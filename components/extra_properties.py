@@ -1,14 +1,22 @@
 """Properties that no argument has: which of them can be sent, and how they come into requests."""
 
-from collections.abc import Mapping
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import pulumi
 
-from aks_catalogue import aks_types, aks_versions, extra
-from aks_catalogue.mistakes import Mistake
+# The SDK has no public way to the properties of an argument's class.
+from pulumi import _types as sdk
+from pulumi_azure_native import containerservice as aks
+
+from aks_catalogue.aks_versions import AZURE_NATIVE
+from aks_catalogue.mistakes import Mistake, property_path, shown
 from components.declared import camel_case, is_known, made, owned
 
+_KINDS: Mapping[str, Any] = {"cluster": aks.ManagedClusterArgs, "pool": aks.AgentPoolArgs}
 # What components send whatever their arguments are, with the argument that decides it.
 _ALWAYS: Mapping[str, Mapping[str, str]] = {
     "cluster": {"aadProfile.managed": "entra", "enableRBAC": "", "sku.name": ""},
@@ -20,15 +28,80 @@ _ALWAYS: Mapping[str, Mapping[str, str]] = {
         "vnetSubnetID": "network.subnetId",
     },
 }
-# The property with dashes in the names of its fields.
+# The property with dashes in the names of its fields, which azure-native writes without.
 _DASHED = "autoScalerProfile"
 
 
 def extra_mistakes(arguments: Any, given: Any, *, by_aks_preview: bool, path: str) -> list[Mistake]:
-    """Returns what is wrong with the argument `extra` of a class of arguments."""
-    version = aks_types.API_VERSION if by_aks_preview else aks_versions.AZURE_NATIVE
-    own = sent_by(arguments)
-    return extra.mistakes(arguments.resource, _plain(given), own, version, path)
+    """Returns what is wrong with the argument `extra` of a class of arguments.
+
+    The names are those of azure-native's SDK. What aks-preview sends, of a newer version of the
+    API, AKS judges.
+    """
+    if not isinstance(given, Mapping):
+        return [Mistake(path, f"must be a map of properties, not {shown(given)}")]
+    kind = None if by_aks_preview else _KINDS[arguments.resource]
+    return [*_mistakes(kind, given, sent_by(arguments), "", path)]
+
+
+def _mistakes(
+    kind: Any, given: Mapping[str, Any], sent: Mapping[str, str], outer: str, path: str
+) -> Iterator[Mistake]:
+    """Yields what is wrong in a map: `outer` is its place in requests, `path` that in messages."""
+    known = _fields(kind, outer)
+    for name, value in given.items():
+        place, where = f"{outer}.{name}".lstrip("."), property_path(path, str(name))
+        inside = [each for each in sent if is_within(each, place)]
+        if place in sent:
+            argument = sent[place]
+            instead = f"is the argument {argument}: set that, and" if argument else "is fixed:"
+            yield Mistake(where, f"{instead} remove it here")
+        elif known is not None and name not in known:
+            near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.8)
+            newer = "use the names of Azure's API; for newer ones, set customHeaders: {}"
+            hint = f"write {near[0]}" if near else newer
+            yield Mistake(where, f"is not a property of Azure's API {AZURE_NATIVE}: {hint}")
+        elif value is None:
+            yield Mistake(where, "has no value: write one, or remove it")
+        elif inside and not is_known(value) and not isinstance(value, Mapping):
+            yield Mistake(
+                where,
+                f"is an output, and arguments send {', '.join(inside)}: write a map, whose values "
+                "can be outputs",
+            )
+        elif isinstance(value, Mapping):
+            yield from _mistakes((known or {}).get(name), value, sent, place, where)
+
+
+def _fields(kind: Any, place: str) -> Mapping[str, Any] | None:
+    """Returns the class of each property of a class; None of anything else, such as a map."""
+    if kind is None or not sdk.is_input_type(kind):
+        return None
+    fields: Mapping[str, Any] = sdk.input_type_types(kind)
+    if place != _DASHED:
+        return fields
+    return {
+        re.sub("[A-Z]", lambda big: f"-{big[0].lower()}", name): fields[name] for name in fields
+    }
+
+
+@cache
+def settable(resource: str) -> frozenset[str]:
+    """Returns the names of the properties that azure-native can send."""
+    return frozenset(sdk.input_type_py_to_pulumi_names(_KINDS[resource]).values())
+
+
+def is_within(path: str, whole: str) -> bool:
+    return path == whole or path.startswith(f"{whole}.")
+
+
+def leaves(values: Any, path: str = "") -> Iterator[str]:
+    """Yields the paths of all values that are no maps."""
+    if not isinstance(values, Mapping):
+        yield path
+        return
+    for name, value in values.items():
+        yield from leaves(value, f"{path}.{name}".lstrip("."))
 
 
 def sent_by(arguments: Any) -> Mapping[str, str]:
@@ -59,13 +132,3 @@ def _merged(value: Any, more: Any) -> Any:
     if not isinstance(value, Mapping) or not isinstance(more, Mapping):
         return more
     return {**value, **{name: _merged(value.get(name), given) for name, given in more.items()}}
-
-
-def _plain(values: Any) -> Any:
-    """Returns values with a mark in place of outputs, which are not known yet."""
-    match values:
-        case Mapping():
-            return {name: _plain(value) for name, value in values.items()}
-        case list() | tuple():
-            return [_plain(value) for value in values]
-    return values if is_known(values) else extra.UNKNOWN

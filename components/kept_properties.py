@@ -6,10 +6,9 @@ from typing import Any
 
 import pulumi
 
-from aks_catalogue import extra
 from aks_catalogue.aks_properties import CLUSTER, KEPT_INSIDE, POOL
 from aks_catalogue.shapes import at
-from components.extra_properties import sent_by
+from components.extra_properties import is_within, leaves, sent_by, settable
 from components.hooks import guard, resolved
 from components.live_pools import POOLS, is_same
 from components.pool_args import ModeSystemArgs
@@ -51,12 +50,12 @@ def _tell(name: str, arguments: Any, old: Values, new: Values, kept: Collection[
     others = [*sent_by(arguments), *removed]
     removed += [
         path
-        for path in extra.leaves(old)
+        for path in leaves(old)
         if at(old, path)
         and at(new, path) is None
-        and (new.get(section := path.partition(".")[0]) is None or section in KEPT_INSIDE)
-        and extra.is_settable(arguments.resource, path)
-        and not any(extra.is_within(path, other) for other in others)
+        and (section := path.partition(".")[0]) in settable(arguments.resource)
+        and (new.get(section) is None or section in KEPT_INSIDE)
+        and not any(is_within(path, other) for other in others)
     ]
     if removed:
         told = ", ".join(dict.fromkeys(removed))

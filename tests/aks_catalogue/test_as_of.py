@@ -14,7 +14,6 @@ from aks_catalogue.today import TODAY_VARIABLE, today
 LOGIC = {
     "address": "where this project is",
     "clusters": "formats of names",
-    "extra": "rules over the tables",
     "gpu_resources": "rules over the tables",
     "mistakes": "what a mistake is",
     "quantities": "Kubernetes' notation of numbers",

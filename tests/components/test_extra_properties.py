@@ -126,16 +126,36 @@ def test_the_subnet_of_the_system_pool_is_the_clusters(deploy: Deploy) -> None:
     assert pool["gpuProfile"] == {"driver": "None", **extra["gpuProfile"]}
 
 
-def test_what_azure_native_does_not_send_is_refused(deploy: Deploy) -> None:
-    """aks-preview sends a newer version of the API."""
-    extra: dict[str, Any] = {"schedulerProfile": {"upstream": {}}}
-    assert "azure-native sends 2025-09-01" in refused(deploy, lambda: cluster(extra=extra))
-    deploy(lambda: cluster({"custom_headers": {}}, extra=extra))
+NEWER = "use the names of Azure's API; for newer ones, set customHeaders: {}"
+
+
+@pytest.mark.parametrize(
+    ("extra", "mistake"),
+    [
+        ({"addonProfile": {}}, "addonProfile: {}write addonProfiles"),
+        (
+            {"networkProfile": {"outboundtype": "x"}},
+            "networkProfile.outboundtype: {}write outboundType",
+        ),
+        ({"autoScalerProfile": {"scanInterval": ""}}, "autoScalerProfile.scanInterval: {}write sc"),
+        ({"properties": {"fqdn": "x"}}, f"properties: {{}}{NEWER}"),
+        ({"schedulerProfile": {}}, f"schedulerProfile: {{}}{NEWER}"),
+        # A key without a value took all of its section out of the request.
+        ({"networkProfile": None}, "networkProfile: has no value: write one, or remove it"),
+        ("text", ": must be a map of properties, not 'text'"),
+    ],
+)
+def test_a_mistake_has_its_place(deploy: Deploy, extra: Any, mistake: str) -> None:
+    unknown = "is not a property of Azure's API 2025-09-01: "
+    told = refused(deploy, lambda: cluster(extra=extra))
+    assert f"extra{'' if mistake[0] == ':' else '.'}{mistake.replace('{}', unknown, 1)}" in told
+
+
+def test_aks_preview_sends_any_name(deploy: Deploy) -> None:
+    """It sends a newer version of the API, which AKS judges."""
+    deploy(lambda: cluster({"custom_headers": {}}, extra={"schedulerProfile": {"upstream": {}}}))
     # A pool with managed GPUs is aks-preview's.
-    newer: dict[str, Any] = {"networkProfile": {"dranet": {}}}
-    deploy(lambda: gpu_pool(gpu_stack="managed", extra=newer))
-    told = refused(deploy, lambda: gpu_pool(extra={"gpuProfile": {"driverType": "CUDA"}}))
-    assert "extra.gpuProfile.driverType: is in AKS's API from the preview of 2024-07-02" in told
+    deploy(lambda: gpu_pool(gpu_stack="managed", extra={"networkProfile": {"dranet": {}}}))
 
 
 def test_a_fixed_property_replaces(deploy: Deploy) -> None:

@@ -56,7 +56,7 @@ def test_any_property_is_sent_and_compared(bench: Bench) -> None:
     without = {key: value for key, value in changed.items() if key != "addonProfiles"}
     write(without)
     printed = bench.pulumi("up", "--yes", "--skip-preview")
-    assert "AKS keeps the current addonProfiles.azurepolicy.enabled" in printed
+    assert "addonProfiles.azurepolicy.enabled, which you took out" in printed
     live = azure.call("GET", f"{path(name)}{V}").body["properties"]
     assert live["addonProfiles"]["azurepolicy"]["enabled"]
 
