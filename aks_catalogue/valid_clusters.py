@@ -1,11 +1,10 @@
 """Validation rules for clusters, networks, resource groups and workloads."""
 
-import ipaddress
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from aks_catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups
+from aks_catalogue import clusters, gpu_operator, kubernetes, regions, resource_groups
 from aks_catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
 from aks_catalogue.valid import Rule, Values, matches, wrong_if
 from aks_catalogue.valid_pools import channel_conflict
@@ -36,19 +35,6 @@ def check_optional_region(region: str | None, values: Values) -> str | None:
     return None if region is None else check_region(region, values)
 
 
-def check_cidr(text: str | None, _: Values) -> str | None:
-    if text is None:
-        return None
-    if cidr := networks.network(text):
-        is_example = networks.is_of_documentation(cidr)
-        return f"{text} is an example, which nobody has: set your range" if is_example else None
-    try:
-        whole = ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return f"{text!r} is not an IP range: use CIDR notation, such as 10.0.0.0/16"
-    return f"{text} is an address inside a range: use the whole range, {whole}"
-
-
 def check_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
     if cluster.get("existing"):
         return None
@@ -73,45 +59,6 @@ def check_upgrade_channel(channel: str | None, cluster: Values) -> str | None:
     if cluster.get("existing") or not version:
         return None
     return channel_conflict(version, channel)
-
-
-def check_dns_service_ip(address: str | None, network: Values) -> str | None:
-    services = network.get("serviceCidr", "unknown")
-    if services == "unknown" or check_cidr(services, network):
-        return None
-    if address is None:
-        return "is required with serviceCidr: set an address in that range" if services else None
-    if services is None:
-        return "requires serviceCidr: set both, or neither"
-    return check_free_address(address, services)
-
-
-def check_free_address(address: str, services: str) -> str | None:
-    ip, network = networks.address(address), ipaddress.ip_network(services)
-    if ip is None:
-        return f"{address!r} is not an IP address: use one in {services}"
-    if ip not in network:
-        return f"{address} is not in serviceCidr, {services}"
-    if ip in (network.network_address + 1, network.broadcast_address):
-        return f"{address} is reserved: do not use the first or last address of {services}"
-    return None
-
-
-def check_service_range(text: str | None, _: Values) -> str | None:
-    cidr = networks.network(text) if text else None
-    if networks.is_too_large_for_services(cidr):
-        return f"{text} is too large: use /{networks.SHORTEST_SERVICE_PREFIX} or smaller"
-    return None
-
-
-def check_overlap(text: str | None, network: Values) -> str | None:
-    if "podCidr" not in network or network.get("mode") != "overlay":
-        return None
-    pods, services = network["podCidr"] or networks.PODS, text or networks.SERVICES
-    if not networks.overlap(networks.network(pods), networks.network(services)):
-        return None
-    default = "" if text else ", the default range of services,"
-    return f"{services}{default} overlaps the IP range of pods, {pods}: set another range"
 
 
 def _name_of(kind: str, pattern: re.Pattern[str], rule: str) -> Rule:
@@ -189,16 +136,6 @@ PLAN_FITS_TIER = wrong_if(
     "long-term support needs the tier Premium: set skuTier: Premium",
 )
 CLOCK_TIME = matches(re.compile("([01][0-9]|2[0-3]):[0-5][0-9]"), "{!r} is no time: use HH:MM")
-OFFSET = matches(re.compile("[+-](0[0-9]|1[0-4]):[0-5][0-9]"), "{!r} is no offset: use +HH:MM")
-
-
-def check_premium_has_a_reason(tier: str | None, cluster: Values) -> str | None:
-    if (
-        tier != "Premium"
-        or cluster.get("supportPlan", kubernetes.LONG_TERM) == kubernetes.LONG_TERM
-    ):
-        return None
-    return "The tier Premium is paid without long-term support: set supportPlan too, or Standard."
 
 
 REGISTRY_NAME = matches(
@@ -235,38 +172,6 @@ def check_namespace_is_new(creates: bool, plugin: Values) -> str | None:
     return (
         f"the namespace {plugin['namespace']} exists in every cluster: set createNamespace: false"
     )
-
-
-def check_version_on_aks(version: str | None, _: Values) -> str | None:
-    minor = kubernetes.minor_version(version or "")
-    if minor is None or kubernetes.written(minor) in kubernetes.ON_AKS:
-        return None
-    known = ", ".join(kubernetes.ON_AKS)
-    return f"Kubernetes {version} may not be available on AKS. Available versions: {known}."
-
-
-def check_reserved_name(name: str | None, cluster: Values) -> str | None:
-    if not name or cluster.get("existing") or not clusters.is_reserved(name):
-        return None
-    return (
-        f"AKS refuses new clusters named {name}: Azure reserves the name azure, names that "
-        "start with login or xbox, and names that contain microsoft or windows."
-    )
-
-
-def check_new_service_range(text: str | None, _: Values) -> str | None:
-    cidr = networks.network(text) if text else None
-    if networks.is_public(cidr):
-        return f"AKS refuses new clusters with services in {text}: not all of it is private."
-    if networks.overlap(cidr, networks.LINK_LOCAL):
-        return f"AKS refuses new clusters with services in {text}: Azure reserves part of it."
-    return None
-
-
-def check_new_pod_range(text: str | None, _: Values) -> str | None:
-    if networks.is_reserved(networks.network(text) if text else None):
-        return f"AKS refuses new clusters with pods in {text}: AKS reserves part of it."
-    return None
 
 
 def old_plugin_mistake(

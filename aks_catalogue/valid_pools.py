@@ -1,10 +1,10 @@
 """Validation rules for node pools: system pools and GPU pools."""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from aks_catalogue import kubernetes, mig, retirement, rotation
+from aks_catalogue import kubernetes, mig, rotation
 from aks_catalogue.headers import (
     GENERATION_2,
     SPECIALIZED_IMAGE,
@@ -23,7 +23,6 @@ from aks_catalogue.nodes import (
     LINUX_POOL_NAME_RULE,
     NUMBER_OF_NODES,
     RESERVATION_GROUP,
-    ROOM_FOR_PODS,
     TAINT,
     TAINT_RULE,
     is_aks_label,
@@ -42,7 +41,7 @@ from aks_catalogue.sizes import (
     is_smaller,
     rack_of,
 )
-from aks_catalogue.valid import Rule, Values, matches, one_of, wrong_if
+from aks_catalogue.valid import Values, matches, one_of, wrong_if
 
 _SPECIALIZED, _DEVICE_PLUGIN, _MANAGED = "specialized-image", "device-plugin", "managed"
 OPERATOR = "operator"
@@ -56,9 +55,6 @@ def check_kubernetes_version(version: str | None, _: Values) -> str | None:
     minor = kubernetes.minor_version(version or "")
     if version and minor is None:
         return f"{version!r} is not a version: use the form 1.35 or 1.35.2"
-    if minor and minor < kubernetes.LOWEST:
-        lowest = kubernetes.written(kubernetes.LOWEST)
-        return f"{version} is too old for GPUs: use {lowest} or newer"
     return None
 
 
@@ -335,13 +331,8 @@ NOT_BESIDE_MIXED = wrong_if(
     "shares nvidia.com/gpu, but with migStrategy: mixed the partitions have other names: use "
     "migStrategy: single, or remove sharing",
 )
-NO_MPS = wrong_if(
-    lambda mps, _: mps is not None,
-    "is not supported, because MPS needs a control daemon on each node: use timeSlicing, or "
-    "gpuStack: operator, whose plugin gpuOperator.values configures",
-)
 REQUIRED_TO_SHARE = wrong_if(
-    lambda slicing, sharing: slicing is None and sharing.get("mps", "") is None,
+    lambda slicing, _: slicing is None,
     "is required: set timeSlicing.replicas, or remove sharing",
 )
 WHOLE = wrong_if(lambda number, _: type(number) is not int, "must be a whole number, not {!r}")
@@ -406,7 +397,7 @@ PLACED_IN_ONE_ZONE = wrong_if(
     "proximityPlacementGroupId",
 )
 NOT_SCALED_IF_MANAGED = wrong_if(
-    lambda most, pool: pool.get("gpuStack") == _MANAGED and most is not None,
+    lambda stack, pool: stack == _MANAGED and pool.get("maxCount") is not None,
     "AKS does not scale a pool with gpuStack: managed: remove minCount and maxCount, or set "
     "another gpuStack",
 )
@@ -439,15 +430,6 @@ def check_os_of_amd(os_sku: str | None, pool: Values) -> str | None:
     )
 
 
-def check_size_is_known(vm_size: str, _: Values) -> str | None:
-    if not is_gpu_size(vm_size) or find(vm_size):
-        return None
-    return (
-        f"{vm_size} is not in the table of GPU sizes of {AS_OF}, so its GPUs are unknown. Check "
-        f"the spelling: if it is wrong, {_suggest_sizes(vm_size)}."
-    )
-
-
 def check_driver(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if size is None or size.aks_driver is not False:
@@ -464,24 +446,6 @@ def check_driver(vm_size: str, pool: Values) -> str | None:
     )
 
 
-def check_room_for_pods(pods: int | None, pool: Values) -> str | None:
-    count = pool.get("count")
-    if not pods or not count or count * pods >= ROOM_FOR_PODS:
-        return None
-    return (
-        f"AKS refuses a new pool whose nodes have room for fewer than {ROOM_FOR_PODS} pods: with "
-        f"maxPods, {pods}, set count to {-(-ROOM_FOR_PODS // pods)} or more."
-    )
-
-
-def check_retirement(vm_size: str, _: Values) -> str | None:
-    size = find(vm_size)
-    if size is None or not retirement.has_passed(size.retired_on):
-        return None
-    successor = retirement.SUCCESSORS[size.family]
-    return f"Azure retired {size.name} on {size.retired_on}: use {successor} instead."
-
-
 def check_autoscaler_knows_the_name(value: object, pool: Values) -> str | None:
     """The name by which pods ask for GPUs is not the one that the autoscaler knows."""
     slicing = getattr(value, "time_slicing", None)
@@ -493,28 +457,13 @@ def check_autoscaler_knows_the_name(value: object, pool: Values) -> str | None:
     )
 
 
-def _wrong_without_nodes(is_cut: Callable[[Any, Values], Any]) -> Rule:
+def check_shares_without_nodes(sharing: object, pool: Values) -> str | None:
     """The autoscaler learns from a node how many GPUs it offers (Azure/AKS#3427)."""
-    return wrong_if(
-        lambda value, pool: (
-            pool.get("minCount") == 0 and (pool.get("maxCount") or 0) > 1 and is_cut(value, pool)
-        ),
-        "While the pool has no node, the cluster autoscaler counts whole GPUs: each waiting pod "
-        "gets a node of its own, up to maxCount, and AKS removes those in excess later. Set "
-        "minCount: 1 or more, so that it knows how many pods fit on a node.",
-    )
-
-
-def check_isolation(sharing: object, pool: Values) -> str | None:
-    if sharing is None or not pool.get("migProfile"):
+    is_cut = sharing is not None or pool.get("migProfile") is not None
+    if pool.get("minCount") != 0 or (pool.get("maxCount") or 0) < 2 or not is_cut:
         return None
     return (
-        "Pods that share a MIG partition can use up each other's memory; pods on partitions of "
-        "their own cannot: consider a smaller migProfile instead of sharing."
+        "While the pool has no node, the cluster autoscaler counts whole GPUs: each waiting pod "
+        "gets a node of its own, up to maxCount, and AKS removes those in excess later. Set "
+        "minCount: 1 or more, so that it knows how many pods fit on a node."
     )
-
-
-NOT_CUT_WITHOUT_NODES = _wrong_without_nodes(lambda _, pool: pool.get("migProfile"))
-NOT_SHARED_WITHOUT_NODES = _wrong_without_nodes(
-    lambda sharing, pool: sharing and not pool.get("migProfile")
-)

@@ -14,7 +14,6 @@ from aks_catalogue import valid_clusters as valid
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import CLUSTER
 from aks_catalogue.nodes import DRIVERS
-from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import between, one_of, resource_id
 from aks_preview.resources import ManagedCluster
 from components.arguments import check, chosen, warn
@@ -66,7 +65,7 @@ class SystemPoolArgs(ModeSystemArgs):
         rules.LARGE_ENOUGH,
         rules.NOT_MANAGED_IN_SYSTEM_POOL,
         rules.NO_OPERATOR_IN_SYSTEM_POOL,
-        doubtful=[rules.check_size_is_known, rules.check_retirement, rules.check_driver],
+        doubtful=[rules.check_driver],
     )
     """The VM size of the nodes, with at least 2 vCPUs and 4 GiB of memory. AKS does not change it
     later: add a `SystemNodePool` to replace this pool."""
@@ -116,27 +115,14 @@ class NetworkArgs:
     """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
     creates a virtual network."""
     pod_cidr: pulumi.Input[str] | None = at(
-        "networkProfile.podCidr",
-        valid.check_cidr,
-        valid.ONLY_IN_OVERLAY,
-        doubtful=[valid.check_new_pod_range],
-        default=None,
+        "networkProfile.podCidr", valid.ONLY_IN_OVERLAY, default=None
     )
     """The IP range of the pods in CIDR notation, for mode `overlay` only. Default:
     `10.244.0.0/16`. Another range replaces the cluster."""
-    service_cidr: pulumi.Input[str] | None = at(
-        "networkProfile.serviceCidr",
-        valid.check_cidr,
-        valid.check_service_range,
-        valid.check_overlap,
-        doubtful=[valid.check_new_service_range],
-        default=None,
-    )
+    service_cidr: pulumi.Input[str] | None = at("networkProfile.serviceCidr", default=None)
     """The IP range of Kubernetes services in CIDR notation, `/12` or smaller. Set it together with
     `dns_service_ip`. Default: `10.0.0.0/16`. Another range replaces the cluster."""
-    dns_service_ip: pulumi.Input[str] | None = at(
-        "networkProfile.dnsServiceIP", valid.check_dns_service_ip, default=None
-    )
+    dns_service_ip: pulumi.Input[str] | None = at("networkProfile.dnsServiceIP", default=None)
     """The IP address of the cluster's DNS service, inside `service_cidr`. Default:
     `10.0.0.10`. Another address replaces the cluster."""
     outbound: pulumi.Input[str] | None = at(
@@ -205,11 +191,9 @@ class MaintenanceArgs:
     day: pulumi.Input[str] = checked(one_of(*_DAYS))
     """The day of the week, such as `Saturday`."""
     start: pulumi.Input[str] = checked(valid.CLOCK_TIME)
-    """When it begins, such as `02:00`."""
+    """When it begins, in UTC, such as `02:00`."""
     hours: pulumi.Input[int] = checked(between(4, 24), default=4)
     """How long it is, 4 to 24 hours. Long drains of GPU nodes need more."""
-    utc_offset: pulumi.Input[str] = checked(valid.OFFSET, default="+00:00")
-    """The offset of these times to UTC, such as `+01:00`. Summer time changes nothing."""
 
 
 @arguments
@@ -233,9 +217,7 @@ class AksClusterArgs:
     """The name of the resource group to create the cluster in."""
     location: pulumi.Input[str] = at("location", valid.check_region)
     """The Azure region, such as `westeurope`. Another region replaces the cluster."""
-    cluster_name: pulumi.Input[str] = at(
-        "resourceName", valid.CLUSTER_NAME, doubtful=[valid.check_reserved_name]
-    )
+    cluster_name: pulumi.Input[str] = at("resourceName", valid.CLUSTER_NAME)
     """The name of the cluster in Azure: 1 to 63 letters, digits, `_` and `-`, starting and ending
     with a letter or digit. Another name replaces the cluster."""
     system_pool: SystemPoolArgs = makes("agentPoolProfiles")
@@ -248,15 +230,9 @@ class AksClusterArgs:
     )
     """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
     cluster's name. Another prefix replaces the cluster."""
-    node_resource_group: pulumi.Input[str] | None = at(
-        "nodeResourceGroup", valid.GROUP_NAME, default=None
-    )
-    """The name of the resource group that AKS creates for the nodes. Default: AKS names it. Another
-    name replaces the cluster."""
     kubernetes_version: pulumi.Input[str] | None = at(
         "kubernetesVersion",
         rules.check_kubernetes_version,
-        doubtful=[valid.check_version_on_aks],
         default=None,
     )
     """The Kubernetes version of the control plane, such as `1.35` or `1.35.2`. Default: AKS chooses
@@ -265,7 +241,6 @@ class AksClusterArgs:
     sku_tier: pulumi.Input[str] = at(
         "sku.tier",
         one_of("Free", "Standard", "Premium"),
-        doubtful=[valid.check_premium_has_a_reason],
         default="Free",
     )
     """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`,
@@ -294,7 +269,6 @@ class AksClusterArgs:
     authorized_ip_ranges: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
         "apiServerAccessProfile.authorizedIPRanges",
         rules=[valid.NOT_PRIVATE],
-        each=[valid.check_cidr],
         default=(),
     )
     """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
@@ -341,7 +315,7 @@ class AksClusterArgs:
     """When AKS installs the upgrades of `upgrade_channel` and `node_os_upgrade_channel`. Default:
     at any time."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = at(
-        "tags", check_tags, made=map_or_empty, default=None
+        "tags", made=map_or_empty, default=None
     )
     """The Azure tags of the cluster. Default: none."""
     extra: Mapping[str, Any] = field(default_factory=dict)
@@ -492,7 +466,7 @@ class AksCluster(_Cluster):
                 "maintenanceWindow": {
                     "startTime": window.start,
                     "durationHours": window.hours,
-                    "utcOffset": window.utc_offset,
+                    "utcOffset": "+00:00",
                     "schedule": {"weekly": weekly},
                 },
             }

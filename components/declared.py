@@ -22,8 +22,6 @@ class Sent:
     path: str
     made: Callable[[Any], Any] | None = None
     """Makes what is sent of the value; nothing of it is None."""
-    beyond_azure_native: bool = False
-    """Whether azure-native lacks the property, so that aks-preview manages a pool that has it."""
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -41,13 +39,12 @@ def at(
     path: str,
     *rules: Rule,
     made: Callable[[Any], Any] | None = None,
-    beyond_azure_native: bool = False,
     each: Sequence[Rule] = (),
     doubtful: Sequence[Rule] = (),
     default: Value = _NO_DEFAULT,
 ) -> Value:
     """Declares an argument that requests have at a path: see `Sent`, and `checked` of its rules."""
-    place = Sent(path, made, beyond_azure_native)
+    place = Sent(path, made)
     declared: Value = _declared(place, rules, each, doubtful, default)
     return declared
 
@@ -126,13 +123,13 @@ def rules_of(arguments: Any, *, doubtful: bool = False) -> Rules:
     return rules(by_property, doubtful=doubtful)
 
 
-def sent(args: Any, *, beyond_azure_native: bool = False) -> dict[str, Any]:
+def sent(args: Any) -> dict[str, Any]:
     """Returns the arguments that requests have, nested as there."""
     body: dict[str, Any] = {}
     kind: Any = type(args)
     for name, about in declared(kind).items():
         for place in about:
-            if isinstance(place, Sent) and place.beyond_azure_native is beyond_azure_native:
+            if isinstance(place, Sent):
                 value = getattr(args, name)
                 value = place.made(value) if place.made else value
                 if value is not None:

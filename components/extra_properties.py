@@ -16,7 +16,6 @@ from aks_catalogue.aks_versions import AZURE_NATIVE
 from aks_catalogue.mistakes import Mistake, property_path, shown
 from components.declared import camel_case, is_known, made, owned
 
-_KINDS: Mapping[str, Any] = {"cluster": aks.ManagedClusterArgs, "pool": aks.AgentPoolArgs}
 # What components send whatever their arguments are, with the argument that decides it.
 _ALWAYS: Mapping[str, Mapping[str, str]] = {
     "cluster": {"aadProfile.managed": "entra", "enableRBAC": "", "sku.name": ""},
@@ -40,8 +39,13 @@ def extra_mistakes(arguments: Any, given: Any, *, by_aks_preview: bool, path: st
     """
     if not isinstance(given, Mapping):
         return [Mistake(path, f"must be a map of properties, not {shown(given)}")]
-    kind = None if by_aks_preview else _KINDS[arguments.resource]
+    kind = None if by_aks_preview else _kind(arguments.resource)
     return [*_mistakes(kind, given, sent_by(arguments), "", path)]
+
+
+def _kind(resource: str) -> Any:
+    # The SDK loads a class where it is first used.
+    return aks.ManagedClusterArgs if resource == "cluster" else aks.AgentPoolArgs
 
 
 def _mistakes(
@@ -88,7 +92,7 @@ def _fields(kind: Any, place: str) -> Mapping[str, Any] | None:
 @cache
 def settable(resource: str) -> frozenset[str]:
     """Returns the names of the properties that azure-native can send."""
-    return frozenset(sdk.input_type_py_to_pulumi_names(_KINDS[resource]).values())
+    return frozenset(sdk.input_type_py_to_pulumi_names(_kind(resource)).values())
 
 
 def is_within(path: str, whole: str) -> bool:

@@ -15,14 +15,10 @@ from aks_catalogue.gpu_resources import gpu_resource
 from aks_catalogue.nodes import (
     DRAIN_MINUTES,
     DRIVERS,
-    FEWEST_PODS,
     GPU_TAINTS,
     MOST_DRAIN_MINUTES,
-    MOST_PODS,
-    MOST_SOAK_MINUTES,
     SPOT_LABEL,
     SPOT_TAINT,
-    UNDRAINABLE,
     max_surge_beside,
 )
 from aks_catalogue.sample_pod import sample_pod
@@ -49,37 +45,9 @@ _ALWAYS_GIVEN = ("gpuProfile.driver", "gpuProfile.nvidia", "scaleSetPriority")
 class GpuNodePoolArgs(UserPoolArgs):
     """The inputs of a GPU node pool."""
 
-    pool_name: pulumi.Input[str] = at(
-        "agentPoolName", rules.POOL_NAME, rules.check_length_with_rotation
-    )
-    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
-    letter. Another name replaces the pool."""
-    vm_size: pulumi.Input[str] = at(
-        "vmSize",
-        rules.check_gpu_size,
-        doubtful=[rules.check_size_is_known, rules.check_retirement, rules.check_driver],
-    )
+    vm_size: pulumi.Input[str] = at("vmSize", rules.check_gpu_size, doubtful=[rules.check_driver])
     """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. It must have NVIDIA GPUs unless
     `gpu_stack` is `none`. Another size replaces the pool."""
-    count: pulumi.Input[int] = at("count", between(0, 1000), rules.check_racks, default=1)
-    """The number of nodes, 0 to 1000; of GB200 and GB300 sizes, a multiple of 18. If AKS scales the
-    pool, the initial number."""
-    min_count: pulumi.Input[int] | None = at(
-        "minCount", between(0, 1000), rules.check_racks, default=None
-    )
-    """The lowest number of nodes; a GPU pool can have 0. Set it together with `max_count` to turn
-    on the cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: pulumi.Input[int] | None = at(
-        "maxCount",
-        rules.NOT_SCALED_IF_MANAGED,
-        between(1, 1000),
-        rules.check_racks,
-        rules.check_bounds,
-        rules.check_initial_count,
-        default=None,
-    )
-    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
     capacity_reservation_group_id: pulumi.Input[str] | None = at(
         "capacityReservationGroupID", rules.RESERVATION, rules.NOT_RESERVED_FOR_SPOT, default=None
     )
@@ -94,16 +62,6 @@ class GpuNodePoolArgs(UserPoolArgs):
     )
     """The resource ID of a proximity placement group, which keeps nodes close to each other, in one
     zone. Default: none. Another group replaces the pool."""
-    max_pods: pulumi.Input[int] | None = at(
-        "maxPods",
-        between(FEWEST_PODS, MOST_PODS),
-        doubtful=[rules.check_room_for_pods],
-        default=None,
-    )
-    """The highest number of pods on a node, 10 to 250. Default: 250, or 30 in the network mode
-    `subnet`, where each node takes an address of the subnet for each of them. A new value
-    replaces the pool, even if it is the number that AKS has chosen: Pulumi's state does not know
-    that."""
     os_disk_size_gb: pulumi.Input[int] | None = at("osDiskSizeGB", between(30, 2048), default=None)
     """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. A new
     value replaces the pool, even if it is the size that AKS has chosen: Pulumi's state does not
@@ -141,15 +99,6 @@ class GpuNodePoolArgs(UserPoolArgs):
     )
     """How many minutes an upgrade waits for the pods of a node to leave, 5 to 1440. Default: `30`.
     Long jobs and disruption budgets can need more."""
-    node_soak_minutes: pulumi.Input[int] | None = at(
-        "upgradeSettings.nodeSoakDurationInMinutes", between(0, MOST_SOAK_MINUTES), default=None
-    )
-    """How many minutes an upgrade waits after it has drained a node, 0 to 30. Default: `0`."""
-    undrainable_node_behavior: pulumi.Input[str] | None = at(
-        "upgradeSettings.undrainableNodeBehavior", one_of(*UNDRAINABLE), default=None
-    )
-    """What an upgrade does with a node that it cannot drain: `Schedule` (the node can be deleted)
-    or `Cordon` (the node stays, cordoned). Default: `Schedule`."""
     mig_profile: pulumi.Input[str] | None = at(
         "gpuInstanceProfile", rules.NOT_DIVIDED_IF_MANAGED, rules.check_mig_profile, default=None
     )
@@ -160,7 +109,7 @@ class GpuNodePoolArgs(UserPoolArgs):
         rules.MIG_STRATEGY,
         rules.OF_PARTITIONS,
         rules.check_plugin_is_ours,
-        doubtful=[rules.check_autoscaler_knows_the_name, rules.NOT_CUT_WITHOUT_NODES],
+        doubtful=[rules.check_autoscaler_knows_the_name],
         default=None,
     )
     """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
@@ -169,17 +118,16 @@ class GpuNodePoolArgs(UserPoolArgs):
     sharing: SharingArgs | None = checked(
         rules.check_plugin_is_ours,
         rules.NOT_BESIDE_MIXED,
-        doubtful=[
-            rules.check_autoscaler_knows_the_name,
-            rules.NOT_SHARED_WITHOUT_NODES,
-            rules.check_isolation,
-        ],
+        doubtful=[rules.check_autoscaler_knows_the_name, rules.check_shares_without_nodes],
         default=None,
     )
     """How several pods share a GPU (docs/sharing.md). Only with the GPU stack `device-plugin`.
     Default: each GPU is for one pod."""
     gpu_stack: str = makes(
-        "gpuProfile.driver", "gpuProfile.nvidia", rules=[rules.GPU_STACK], default="device-plugin"
+        "gpuProfile.driver",
+        "gpuProfile.nvidia",
+        rules=[rules.GPU_STACK, rules.NOT_SCALED_IF_MANAGED],
+        default="device-plugin",
     )
     """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
     and NvidiaDevicePlugin the plugin. `managed` (preview): AKS installs both, and the DCGM metrics
@@ -191,24 +139,12 @@ class GpuNodePoolArgs(UserPoolArgs):
     )
     """What installs the GPU driver if `gpu_stack` is `operator`: `aks` or `operator`, the same as
     `driver` of NvidiaGpuOperator."""
-    taints: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
-        "nodeTaints", each=[rules.VALID_TAINT], default=()
-    )
-    """Taints of the nodes, each as `key=value:effect`, in addition to that of `gpu_taint` and, on
-    spot nodes, the taint that AKS adds."""
     tainted: pulumi.Input[bool] = True
     """Whether the nodes have the taint for GPU pools (`gpu_taint`), which keeps away pods that do
     not need a GPU."""
     gpu_taint: pulumi.Input[str] = checked(rules.GPU_TAINT, default="sku=gpu")
     """The taint for GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    artifact_streaming: bool | None = at(
-        "artifactStreamingProfile.enabled", beyond_azure_native=True, default=None
-    )
-    """Whether nodes start containers before their whole image is there, for images that Azure
-    Container Registry has prepared. If set, even to false, the aks-preview provider manages the
-    pool. For an existing pool of azure-native, use `az aks nodepool update
-    --enable-artifact-streaming` instead."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = checked(
         rules.check_headers,
         rules.check_image_owner,
@@ -231,9 +167,8 @@ class GpuNodePoolArgs(UserPoolArgs):
     @property
     def by_aks_preview(self) -> bool:
         """Whether aks-preview manages the pool, which sends a newer version of the API."""
-        manages_gpus = self.gpu_stack == "managed" and is_beyond_azure_native(MANAGED_GPUS)
-        newer = manages_gpus or bool(sent(self, beyond_azure_native=True))
-        return self.custom_headers is not None or newer
+        is_managed = self.gpu_stack == "managed" and is_beyond_azure_native(MANAGED_GPUS)
+        return self.custom_headers is not None or is_managed
 
 
 class GpuNodePool(pulumi.ComponentResource):
@@ -316,9 +251,8 @@ class GpuNodePool(pulumi.ComponentResource):
         *,
         rotates: bool,
     ) -> "aks.AgentPool | AgentPool":
-        beyond = sent(args, beyond_azure_native=True)
         is_preview = args.by_aks_preview
-        pool = with_extra(_properties(args, node_taints) | beyond, args.extra)
+        pool = with_extra(_properties(args, node_taints), args.extra)
         sent_or_extra = with_extra(sent(args), args.extra)
         if rotates:
             headers = args.custom_headers if args.replace_on_header_change else None

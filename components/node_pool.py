@@ -9,9 +9,8 @@ from pulumi_azure_native import containerservice as aks
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import POOL
 from aks_catalogue.nodes import SPOT_LABEL, SPOT_TAINT
-from aks_catalogue.valid import between
 from components.arguments import check
-from components.declared import arguments, at, made, makes, sent
+from components.declared import arguments, at, made, sent
 from components.extra_properties import with_extra
 from components.kept_properties import removals
 from components.live_pools import keep_live_count
@@ -23,26 +22,8 @@ from components.unaliased_resource import unaliased_resource
 class NodePoolArgs(UserPoolArgs):
     """The inputs of a node pool without GPUs."""
 
-    pool_name: pulumi.Input[str] = at("agentPoolName", rules.POOL_NAME)
-    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
-    letter. Another name replaces the pool."""
     vm_size: pulumi.Input[str] = at("vmSize", rules.WITHOUT_GPUS)
     """The VM size of the nodes, without GPUs. Another size replaces the pool."""
-    count: pulumi.Input[int] = at("count", between(0, 1000), default=1)
-    """The number of nodes, 0 to 1000. If AKS scales the pool, the initial number."""
-    min_count: pulumi.Input[int] | None = at("minCount", between(0, 1000), default=None)
-    """The lowest number of nodes, 0 to 1000. Set it together with `max_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: pulumi.Input[int] | None = at(
-        "maxCount", between(1, 1000), rules.check_bounds, rules.check_initial_count, default=None
-    )
-    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
-    taints: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
-        "nodeTaints", each=[rules.VALID_TAINT], default=()
-    )
-    """Taints of the nodes, each as `key=value:effect`, in addition to the one that AKS adds on spot
-    nodes. Default: none."""
 
 
 class NodePool(pulumi.ComponentResource):

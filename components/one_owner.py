@@ -11,7 +11,6 @@ from components.azure_reads import Values
 from components.hooks import guard, resolved
 
 _HEADERS = "customHeaders"
-_STREAMING = "artifactStreamingProfile"
 
 
 class OwnerError(Exception):
@@ -87,12 +86,6 @@ async def _stays(args: Any) -> None:
     if _HEADERS not in before and "resourceName" not in (args.old_outputs or {}):
         return
     await keeps_its_image(args)
-    if _STREAMING in before:
-        raise OwnerError(
-            f"aks-preview created {args.name} with {_STREAMING}, and an existing resource cannot "
-            "move to azure-native: set artifactStreaming: false to keep it without; or create "
-            "another pool."
-        )
     replacing = (
         "; or set replaceOnHeaderChange: true, which deletes this pool and creates it again"
         if _is_pool(args)

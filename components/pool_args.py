@@ -7,7 +7,6 @@ from typing import Any
 import pulumi
 
 from aks_catalogue import valid_pools as rules
-from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import between, one_of
 from components.declared import (
     arguments,
@@ -36,6 +35,24 @@ class PoolArgs:
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. Only a new pool can turn it on, and AKS keeps
     it on."""
+    count: pulumi.Input[int] = at("count", between(0, 1000), rules.check_racks, default=1)
+    """The number of nodes, 0 to 1000; of GB200 and GB300 sizes, a multiple of 18. If AKS scales the
+    pool, the initial number."""
+    min_count: pulumi.Input[int] | None = at(
+        "minCount", between(0, 1000), rules.check_racks, default=None
+    )
+    """The lowest number of nodes; a pool in mode User can have 0. Set it together with `max_count`
+    to turn on the cluster autoscaler for the pool. Default: no autoscaling."""
+    max_count: pulumi.Input[int] | None = at(
+        "maxCount",
+        between(1, 1000),
+        rules.check_racks,
+        rules.check_bounds,
+        rules.check_initial_count,
+        default=None,
+    )
+    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Properties of the pool beside these, as a map by the names of Azure's API
     (docs/any-property.md). A property that you take out again stays as it is in AKS."""
@@ -56,11 +73,6 @@ class ModeSystemArgs(PoolArgs):
     min_count: pulumi.Input[int] | None = at("minCount", between(1, 1000), default=None)
     """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
     cluster autoscaler for the pool. Default: no autoscaling."""
-    max_count: pulumi.Input[int] | None = at(
-        "maxCount", between(1, 1000), rules.check_bounds, rules.check_initial_count, default=None
-    )
-    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
-    cluster autoscaler for the pool. Default: no autoscaling."""
     taints: pulumi.Input[Sequence[pulumi.Input[str]]] | None = at(
         "nodeTaints", each=[rules.VALID_TAINT, rules.OF_SYSTEM_POOLS], default=None
     )
@@ -77,6 +89,17 @@ class SeparatePoolArgs(PoolArgs):
     """The name of the cluster's resource group."""
     cluster_name: pulumi.Input[str] = at("resourceName")
     """The name of the cluster in Azure."""
+    pool_name: pulumi.Input[str] = at(
+        "agentPoolName", rules.POOL_NAME, rules.check_length_with_rotation
+    )
+    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
+    letter. Another name replaces the pool."""
+    kubernetes_version: pulumi.Input[str] | None = at(
+        "orchestratorVersion", rules.check_kubernetes_version, default=None
+    )
+    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
+    older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
+    from the cluster's outputs, so that Pulumi upgrades the cluster first."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = at(
         "availabilityZones", made=in_order, each=[one_of("1", "2", "3")], default=()
     )
@@ -86,7 +109,7 @@ class SeparatePoolArgs(PoolArgs):
     """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
     Another subnet replaces the pool."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = at(
-        "tags", check_tags, made=map_or_empty, default=None
+        "tags", made=map_or_empty, default=None
     )
     """The Azure tags of the pool. Default: none."""
 
@@ -95,12 +118,6 @@ class SeparatePoolArgs(PoolArgs):
 class UserPoolArgs(SeparatePoolArgs):
     """The arguments of pools in mode User."""
 
-    kubernetes_version: pulumi.Input[str] | None = at(
-        "orchestratorVersion", rules.check_kubernetes_version, default=None
-    )
-    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
-    older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
-    from the cluster's outputs, so that Pulumi upgrades the cluster first."""
     spot: pulumi.Input[bool] = makes("scaleSetPriority", "scaleSetEvictionPolicy", default=False)
     """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
     replaces the pool."""
@@ -109,6 +126,11 @@ class UserPoolArgs(SeparatePoolArgs):
     )
     """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means
     up to the on-demand price. Another price replaces the pool."""
+    taints: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
+        "nodeTaints", each=[rules.VALID_TAINT], default=()
+    )
+    """Taints of the nodes, each as `key=value:effect`, in addition to the one that AKS adds on spot
+    nodes, and that of `gpu_taint`. Default: none."""
     labels: pulumi.Input[Mapping[str, pulumi.Input[str]]] = makes(
         "nodeLabels", rules=[rules.check_labels], default={}
     )

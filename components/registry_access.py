@@ -8,7 +8,6 @@ import pulumi
 from pulumi_azure_native import authorization, containerregistry
 
 from aks_catalogue import valid_clusters as valid
-from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import one_of, resource_id
 from components.arguments import check
 from components.declared import arguments, checked
@@ -38,7 +37,7 @@ class RegistryAccessArgs:
     """The Azure region of a new registry. Default: that of its resource group."""
     sku: pulumi.Input[str] = checked(one_of("Basic", "Standard", "Premium"), default="Standard")
     """The tier of a new registry: `Basic`, `Standard` or `Premium`."""
-    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = checked(check_tags, default=None)
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The Azure tags of a new registry. Default: none."""
 
 

@@ -6,7 +6,6 @@ import pulumi
 from pulumi_azure_native import resources
 
 from aks_catalogue import valid_clusters as valid
-from aks_catalogue.tags import check as check_tags
 from components.arguments import check
 from components.declared import arguments, checked
 from components.unaliased_resource import unaliased_resource
@@ -20,7 +19,7 @@ class ResourceGroupArgs:
     """The name of the resource group in Azure, up to 90 characters. Another name replaces it."""
     location: pulumi.Input[str] = checked(valid.check_region)
     """The Azure region of the resource group. Another region replaces it."""
-    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = checked(check_tags, default=None)
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The Azure tags of the resource group. Default: none."""
 
 

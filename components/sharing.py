@@ -1,8 +1,5 @@
 """How pods share the GPUs of a pool, and the device plugin's configuration file for it."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import yaml
 
 from aks_catalogue import valid_pools as rules
@@ -27,8 +24,6 @@ class TimeSlicingArgs:
 class SharingArgs:
     """How pods share the GPUs of a pool."""
 
-    mps: Mapping[str, Any] | None = checked(rules.NO_MPS, default=None)
-    """Not supported: it is here to be refused with a reason."""
     time_slicing: TimeSlicingArgs | None = checked(rules.REQUIRED_TO_SHARE, default=None)
     """Pods use a GPU in turns. Required."""
 

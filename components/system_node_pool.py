@@ -15,20 +15,12 @@ from components.unaliased_resource import unaliased_resource
 
 
 @arguments
-class SystemNodePoolArgs(SeparatePoolArgs, ModeSystemArgs):
+class SystemNodePoolArgs(ModeSystemArgs, SeparatePoolArgs):
     """The inputs of an additional system node pool."""
 
-    pool_name: pulumi.Input[str] = at("agentPoolName", rules.POOL_NAME)
-    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
-    letter. Another name replaces the pool."""
     vm_size: pulumi.Input[str] = at("vmSize", rules.WITHOUT_GPUS, rules.LARGE_ENOUGH)
     """The VM size of the nodes, without GPUs and with at least 2 vCPUs and 4 GiB of memory. Another
     size replaces the pool."""
-    kubernetes_version: pulumi.Input[str] | None = at(
-        "orchestratorVersion", rules.check_kubernetes_version, default=None
-    )
-    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
-    older. Default: the cluster's version at creation, and the pool stays at it."""
 
 
 class SystemNodePool(pulumi.ComponentResource):

@@ -13,7 +13,6 @@ from aks_catalogue import valid_clusters as valid
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.nodes import DRIVERS
-from aks_catalogue.tags import check as check_tags
 from aks_catalogue.valid import one_of, property_mistakes
 from components.aks_cluster import (
     AksClusterArgs,
@@ -230,7 +229,7 @@ class Settings(Section):
     gpu_taint: Annotated[str, rules.GPU_TAINT] = "sku=gpu"
     """The taint of GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
     `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
-    tags: Annotated[dict[str, str], check_tags] = {}
+    tags: dict[str, str] = {}
     """The Azure tags of all resources that the stack creates."""
     # These two are made when a stack file is read: their names need the stack's.
     resource_group: ResourceGroup = {}  # type: ignore[assignment]

@@ -102,8 +102,7 @@ class Pool(NamedPool):
     def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
         owner = known.get("gpuStack")
         managed = owner == "managed" and is_beyond_azure_native(MANAGED_GPUS)
-        newer = managed or known.get("artifactStreaming") is not None
-        return super().by_aks_preview(known) or owner == "specialized-image" or newer
+        return super().by_aks_preview(known) or owner == "specialized-image" or managed
 
     @property
     def has_gpus(self) -> bool:
@@ -169,7 +168,6 @@ class TimeSlicing(Section):
 class Sharing(Section):
     """How pods share the GPUs of a pool."""
 
-    mps: Any = None
     if TYPE_CHECKING:
         time_slicing: TimeSlicing | None
 

@@ -252,8 +252,7 @@ def _cannot_move(aks_type: AksType, resource_id: str) -> str:
     replacing = f"; or set {REPLACE_ON_HEADERS}: true, which deletes this pool and creates it again"
     return (
         f"azure-native created {resource_id}, and an existing resource cannot move to aks-preview: "
-        f"remove {HEADERS}, {headers.SETTINGS_OF_SPECIALIZED_IMAGE}, and artifactStreaming, which "
-        "`az aks nodepool update --enable-artifact-streaming` turns on instead; or create another "
+        f"remove {HEADERS} and {headers.SETTINGS_OF_SPECIALIZED_IMAGE}; or create another "
         f"{aks_type.name} with them{replacing if aks_type is AGENT_POOL else ''}."
     )
 

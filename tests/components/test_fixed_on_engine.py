@@ -34,7 +34,7 @@ BY_ARGUMENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "vnetSubnetID": ({}, {"subnet_id": f"{SUBNET}nodes"}),
     "enableEncryptionAtHost": ({}, {"host_encryption": True}),
     # The number that AKS itself has chosen is in no state.
-    "maxPods": ({}, {"max_pods": 250}),
+    "maxPods": ({}, {"extra": {"maxPods": 250}}),
 }
 RESERVATIONS = "capacityReservationGroupID"
 # What they do not reach: as a program has it that gives azure-native the same table.

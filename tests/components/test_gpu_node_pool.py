@@ -72,7 +72,6 @@ def test_a_pool_is_a_standalone_tainted_linux_pool_with_a_driver(
             {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
             {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"},
         ),
-        ({"max_pods": 110}, {"maxPods": 110}),
         (
             {"capacity_reservation_group_id": RESERVATIONS},
             {"capacityReservationGroupID": RESERVATIONS},
@@ -96,13 +95,11 @@ def test_a_pool_is_a_standalone_tainted_linux_pool_with_a_driver(
         (
             {
                 "drain_timeout_minutes": 60,
-                "node_soak_minutes": 0,
-                "undrainable_node_behavior": "Cordon",
+                "extra": {"upgradeSettings": {"undrainableNodeBehavior": "Cordon"}},
             },
             {
                 "upgradeSettings": {
                     "drainTimeoutInMinutes": 60,
-                    "nodeSoakDurationInMinutes": 0,
                     "undrainableNodeBehavior": "Cordon",
                 }
             },
@@ -177,25 +174,13 @@ def test_a_pool_with_headers_uses_aks_preview_with_the_same_properties(deploy: D
     }
 
 
-@pytest.mark.parametrize(
-    ("changes", "inputs"),
-    [
-        (
-            {"gpu_stack": "managed"},
-            {"gpuProfile": {"driver": "Install", "nvidia": {"managementMode": "Managed"}}},
-        ),
-        ({"artifact_streaming": True}, {"artifactStreamingProfile": {"enabled": True}}),
-        ({"artifact_streaming": False}, {"artifactStreamingProfile": {"enabled": False}}),
-    ],
-)
-def test_a_pool_with_a_property_unknown_to_azure_native_uses_aks_preview(
-    deploy: Deploy, changes: dict[str, Any], inputs: dict[str, Any]
-) -> None:
-    pool = pool_of(deploy, **changes)
+def test_a_pool_with_managed_gpus_is_one_of_aks_preview(deploy: Deploy) -> None:
+    pool = pool_of(deploy, gpu_stack="managed")
 
     assert pool.type == "aks-preview:containerservice:AgentPool"
     plain = pool_of(deploy, custom_headers={}).inputs
-    assert pool.inputs == {**plain, **inputs}
+    profile = {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
+    assert pool.inputs == {**plain, "gpuProfile": profile}
 
 
 def test_an_azure_native_that_knows_managed_gpus_manages_their_pools(
@@ -321,7 +306,7 @@ def test_a_taint_from_an_output_must_be_a_known_one(deploy: Deploy) -> None:
 @pytest.mark.parametrize(
     ("set_", "path"),
     [
-        ({"max_pods": 110}, "maxPods"),
+        ({"extra": {"maxPods": 110}}, "maxPods"),
         ({"capacity_reservation_group_id": RESERVATIONS}, "capacityReservationGroupID"),
     ],
 )

@@ -36,7 +36,6 @@ GpuNodePool(
         gpu_stack={stack!r},
         custom_headers={pool!r},
         replace_on_header_change={replace},
-        artifact_streaming={streaming},
     ),
 )
 # What pools need whose GPUs AKS manages.
@@ -68,10 +67,9 @@ class Life:
         pool: Headers = None,
         stack: str = "device-plugin",
         replace: bool = False,
-        streaming: bool | None = None,
     ) -> None:
-        told = {"stack": stack, "replace": replace, "streaming": streaming}
-        self.bench.write(PROGRAM.format(name=self.name, cluster=cluster, pool=pool, **told))
+        told = {"cluster": cluster, "pool": pool, "stack": stack, "replace": replace}
+        self.bench.write(PROGRAM.format(name=self.name, **told))
 
     def update(self, **program: Any) -> dict[str, str]:
         self.write(**program)
@@ -98,7 +96,6 @@ def test_what_azure_native_made_moves_to_aks_preview_by_replacements_alone(bench
     puts = len(bench.requests("PUT", life.name))
     assert "another ManagedCluster" in life.refused(cluster=ONE)
     assert "gpuStack: specialized-image (or image: specialized)" in life.refused(**SPECIALIZED)
-    assert "az aks nodepool update --enable-artifact" in life.refused(streaming=True)
     assert "set replaceOnHeaderChange: true" in life.refused(pool=ONE)
     life.sends_nothing(puts)
 
@@ -110,7 +107,6 @@ def test_what_azure_native_made_moves_to_aks_preview_by_replacements_alone(bench
     assert gpu_profile == {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
     assert life.type() == "aks-preview:containerservice:AgentPool"
     assert bench.changes("--refresh") == {}
-    assert life.update(stack="managed", streaming=True) == {"gpu": "update"}
     assert life.update() == {"gpu": "replace"}
     assert life.type() == "azure-native:containerservice:AgentPool"
     assert bench.changes("--refresh") == {}
@@ -118,8 +114,6 @@ def test_what_azure_native_made_moves_to_aks_preview_by_replacements_alone(bench
     assert life.update(pool=ONE, replace=True) == {"gpu": "replace"}
     assert life.type() == "aks-preview:containerservice:AgentPool"
     assert bench.changes() == {}
-    life.update(pool={}, replace=True, streaming=True)
-    assert "set artifactStreaming: false to keep it" in life.refused()
 
 
 def test_headers_of_a_resource_of_aks_preview_can_change(bench: Bench) -> None:

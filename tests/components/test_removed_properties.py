@@ -74,7 +74,6 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
     "os_disk_type": {"os_disk_type": "Managed"},
     "spot_max_price": {"spot": True, "spot_max_price": 1.5},
     "capacity_reservation_group_id": {"capacity_reservation_group_id": RESERVATIONS},
-    "max_pods": {"max_pods": 110},
     "gpu_taint": {"tainted": True, "gpu_taint": "nvidia.com/gpu"},
     "proximity_placement_group_id": {
         "proximity_placement_group_id": RESERVATIONS.replace(
@@ -90,8 +89,6 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
     "max_unavailable": {"max_unavailable": "1"},
     "max_surge": {"max_surge": "33%"},
     "drain_timeout_minutes": {"drain_timeout_minutes": 60},
-    "node_soak_minutes": {"node_soak_minutes": 5},
-    "undrainable_node_behavior": {"undrainable_node_behavior": "Cordon"},
     "mig_profile": {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
     "gpu_stack": {"gpu_stack": "none"},
     "gpu_operator_driver": {"gpu_stack": "operator", "gpu_operator_driver": "operator"},
@@ -105,7 +102,6 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
 CLUSTER: dict[str, dict[str, Any]] = {
     "network": {"network": NETWORK},
     "dns_prefix": {"dns_prefix": "other"},
-    "node_resource_group": {"node_resource_group": "nodes"},
     "kubernetes_version": {"kubernetes_version": "1.35"},
     "sku_tier": {"sku_tier": "Standard"},
     "private_dns_zone": {"private": True, "private_dns_zone": "none"},

@@ -100,7 +100,7 @@ def test_the_autoscaler_gets_the_expander(autoscaler: Any) -> None:
         ),
         (
             {**LADDER, "rungs": [{**SPOT, "gpuStack": "managed"}]},
-            "gpuCapacity[0].rungs[0].maxCount",
+            "gpuCapacity[0].rungs[0].gpuStack",
         ),
     ],
 )
