@@ -1,16 +1,12 @@
 """Which nodes can run a pod, by labels, names and taints, as kube-scheduler decides it.
 
 `spec` is a pod spec, or its known part; only the properties that matter are read. A requirement
-that the API server would refuse (an unknown operator, a bound that is not a number) matches no
-node.
+with another operator than In, NotIn, Exists and DoesNotExist matches no node.
 """
 
-import operator
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -21,8 +17,6 @@ Spec = Mapping[str, Any]
 Toleration = dict[str, Any]
 
 _NO_TERM = "(an affinity without terms)"
-# A label has at most 63 characters.
-_NUMBER = re.compile(r"[+-]?[0-9]{1,63}")
 
 
 class Unknown(Enum):
@@ -179,18 +173,6 @@ def _written(requirement: Mapping[str, Any]) -> str:
     return f"{text} ({values})" if values else text
 
 
-def _compared(holds: Callable[[int, int], bool], value: str | None, values: Sequence[str]) -> bool:
-    texts = [value or "", *values]
-    numbers = [found for text in texts if (found := number(text)) is not None]
-    return len(texts) == len(numbers) == 2 and holds(*numbers)
-
-
-def number(text: str) -> int | None:
-    """Returns the number that Kubernetes reads in a label or a bound: an integer of 64 bits."""
-    value = int(text) if _NUMBER.fullmatch(text) else None
-    return value if value is not None and -(2**63) <= value < 2**63 else None
-
-
 # By operator. The arguments are a label's value, None without the label, and the named values.
 _TESTS: Mapping[str, _Test] = MappingProxyType(
     {
@@ -198,8 +180,6 @@ _TESTS: Mapping[str, _Test] = MappingProxyType(
         "NotIn": lambda value, values: bool(values) and value not in values,
         "Exists": lambda value, values: value is not None and not values,
         "DoesNotExist": lambda value, values: value is None and not values,
-        "Gt": partial(_compared, operator.gt),
-        "Lt": partial(_compared, operator.lt),
     }
 )
 _FIELD_TESTS = MappingProxyType({name: _TESTS[name] for name in ("In", "NotIn")})

@@ -22,7 +22,7 @@ from rehearsal.control_planes.autoscaler import fits
 
 Json = dict[str, Any]
 
-LABELS = {"team": "vision", "cores": "4", "size": "many", "cold": "-1", "empty": ""}
+LABELS = {"team": "vision", "cores": "4", "empty": ""}
 NOTHING: dict[str, str] = {}
 TAINT = "sku=gpu:NoSchedule"
 
@@ -98,26 +98,10 @@ SELECTION = [
     ("Exists with a value", _asks(_label("team", "Exists", "vision")), False),
     ("Exists of an empty label", _asks(_label("empty", "Exists")), True),
     ("DoesNotExist of an empty label", _asks(_label("empty", "DoesNotExist")), False),
-    ("Lt of a negative label", _asks(_label("cold", "Lt", "0")), True),
-    ("Lt of a label that is no number", _asks(_label("size", "Lt", "1")), False),
     ("DoesNotExist", _asks(_label("none", "DoesNotExist")), True),
     ("DoesNotExist, and it does", _asks(_label("team", "DoesNotExist")), False),
-    ("Gt", _asks(_label("cores", "Gt", "3")), True),
-    ("Gt of the same", _asks(_label("cores", "Gt", "4")), False),
-    ("Lt", _asks(_label("cores", "Lt", "5")), True),
-    ("Lt of a negative number", _asks(_label("cores", "Lt", "-5")), False),
-    ("Gt without the label", _asks(_label("none", "Gt", "0")), False),
-    ("Gt of a label that is no number", _asks(_label("size", "Gt", "0")), False),
-    ("Gt of no number", _asks(_label("cores", "Gt", "few")), False),
-    ("Gt of a number with blanks", _asks(_label("cores", "Gt", " 3")), False),
-    ("Gt of a very long number", _asks(_label("cores", "Gt", "9" * 5000)), False),
-    ("Lt of the largest number", _asks(_label("cores", "Lt", str(2**63 - 1))), True),
-    ("Lt of a number with zeros", _asks(_label("cores", "Lt", "5".zfill(63))), True),
-    ("Lt of a number beyond 64 bits", _asks(_label("cores", "Lt", str(2**63))), False),
-    ("Gt of two numbers", _asks(_label("cores", "Gt", "3", "2")), False),
-    ("Gt without a number", _asks(_label("cores", "Gt")), False),
-    ("an unknown operator", _asks(_label("team", "Like", "v*")), False),
-    ("an unknown operator beside a term", _asks(_label("team", "Like", "v*"), TEAM), True),
+    ("another operator", _asks(_label("cores", "Gt", "3")), False),
+    ("another operator beside a term", _asks(_label("cores", "Gt", "3"), TEAM), True),
     ("another node's name", _asks({"matchFields": [
         {"key": "metadata.name", "operator": "In", "values": ["n1"]}]}), None),
     ("a field that nodes do not have", _asks({"matchFields": [
@@ -173,7 +157,7 @@ def test_unknown_labels_exclude_no_pod() -> None:
         spec = {"nodeSelector": {key: "x"}} | _asks(_label(key, "In", "x"))
         assert _by_the_rules(spec, [])
         assert not _by_the_autoscaler(spec, [])
-    assert not _by_the_rules(_asks(_label("nvidia.com/gpu.present", "Like", "x")), [])
+    assert not _by_the_rules(_asks(_label("nvidia.com/gpu.present", "Gt", "1")), [])
 
 
 def test_unmet_requirements_are_named() -> None:
@@ -209,11 +193,11 @@ def test_an_invalid_taint_is_refused() -> None:
 
 
 OTHERS = ("nvidia.com/gpu.present", "topology.kubernetes.io/zone")
-VALUES = st.sampled_from(["vision", "speech", "4", "-1", "many", ""])
+VALUES = st.sampled_from(["vision", "speech", "4", ""])
 EXPRESSIONS = st.fixed_dictionaries(
     {
         "key": st.sampled_from([*LABELS, *OTHERS, "none"]),
-        "operator": st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Like"]),
+        "operator": st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt"]),
         "values": st.lists(VALUES, max_size=2),
     }
 )
