@@ -14,8 +14,6 @@ from types import MappingProxyType
 # The date of these facts.
 AS_OF = date(2026, 11, 22)
 
-# The oldest version that can schedule GPUs.
-LOWEST = (1, 10)
 
 # The number of minor versions that a pool can be older than its cluster.
 MOST_BEHIND = 3

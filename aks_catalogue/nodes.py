@@ -49,9 +49,6 @@ SKIP_DRIVER_TAG = "SkipGPUDriverInstall"
 
 LINUX_POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 LINUX_POOL_NAME_RULE = "1 to 12 lowercase letters and digits, starting with a letter"
-WINDOWS_POOL_NAME_LENGTH = 6
-# The name of a pool that AKS itself creates.
-AKS_POOL_NAME = "aksmanagedap"
 
 TAINT = re.compile(
     r"(?P<key>[A-Za-z0-9][A-Za-z0-9._/-]*)(=(?P<value>[A-Za-z0-9._-]*))?"
@@ -85,26 +82,18 @@ DRIVERS: Mapping[str, str] = MappingProxyType(
 ENCRYPTION_AT_HOST_NAMESPACE = "Microsoft.Compute"
 ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
 
-# The resource ID of a capacity reservation group.
-RESERVATION_GROUP = re.compile(
-    r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute"
-    r"/capacityReservationGroups/[^/]+",
-    re.IGNORECASE,
-)
 
-# The pods of a node, and of all nodes of a new pool.
-FEWEST_PODS, MOST_PODS, ROOM_FOR_PODS = 10, 250, 30
+# How many pods all nodes of a new pool need room for.
+ROOM_FOR_PODS = 30
 
 # The default of maxSurge: how many extra nodes AKS adds during an upgrade.
 DEFAULT_SURGE = "10%"
 # The property of a cluster that lists its inline pools.
 INLINE_POOLS = "agentPoolProfiles"
 
-# A number of nodes or a percentage of a pool, and what AKS takes for the bounds of upgrades.
+# A number of nodes or a percentage of a pool, and what AKS takes for the bounds of drains.
 NUMBER_OF_NODES = re.compile(r"([0-9]{1,9})(%?)")
 DRAIN_MINUTES, MOST_DRAIN_MINUTES = 5, 1440
-MOST_SOAK_MINUTES = 30
-UNDRAINABLE = ("Cordon", "Schedule")
 
 # The spot price that stands for the on-demand price, and the decimals of other prices.
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5

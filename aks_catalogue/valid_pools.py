@@ -22,7 +22,6 @@ from aks_catalogue.nodes import (
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
     NUMBER_OF_NODES,
-    RESERVATION_GROUP,
     TAINT,
     TAINT_RULE,
     is_aks_label,
@@ -380,11 +379,6 @@ NOT_UNAVAILABLE_OF_SPOT = wrong_if(
 NO_SURGE_OF_SPOT = wrong_if(
     lambda surge, pool: surge is not None and pool.get("spot"),
     "AKS upgrades spot pools without extra nodes: remove maxSurge, or spot",
-)
-RESERVATION = matches(
-    RESERVATION_GROUP,
-    "{!r} is not the resource ID of a capacity reservation group: use /subscriptions/"
-    ".../Microsoft.Compute/capacityReservationGroups/NAME",
 )
 NOT_RESERVED_FOR_SPOT = wrong_if(
     lambda group, pool: group and pool.get("spot"),

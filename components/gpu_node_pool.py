@@ -49,7 +49,10 @@ class GpuNodePoolArgs(UserPoolArgs):
     """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. It must have NVIDIA GPUs unless
     `gpu_stack` is `none`. Another size replaces the pool."""
     capacity_reservation_group_id: pulumi.Input[str] | None = at(
-        "capacityReservationGroupID", rules.RESERVATION, rules.NOT_RESERVED_FOR_SPOT, default=None
+        "capacityReservationGroupID",
+        resource_id("capacityReservationGroups", "a capacity reservation group"),
+        rules.NOT_RESERVED_FOR_SPOT,
+        default=None,
     )
     """The resource ID of a capacity reservation group that holds machines for the pool. Requires a
     cluster with a user-assigned identity, which has the role Contributor on the group's resource

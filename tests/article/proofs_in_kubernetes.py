@@ -8,7 +8,6 @@ import yaml
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION, GPU
 from aks_catalogue.images import CUDA_MISMATCH
-from aks_catalogue.kubernetes import LOWEST
 from aks_catalogue.sizes import find
 from kube_client.objects import is_true
 from tests.article import names
@@ -16,6 +15,9 @@ from tests.article.kubectl import Kubectl, gpus
 from tests.article.steps import NotShownError, Proof, Way, require
 
 Json = Any
+
+# The oldest version that can schedule GPUs.
+LOWEST = (1, 10)
 
 KIBIBYTES_PER_GIBIBYTE = 1 << 20
 
