@@ -15,7 +15,8 @@ GB200 has racks of 72 GPUs too; nobody quotes the words for it.
 To renew them: `PYTHONPATH=tools python -m renew cpu_sizes` for names, families, vCPUs and memory of
 the sizes without GPUs. Of the others, `az vm list-skus --resource-type virtualMachines --size
 Standard_N --all` has the same, generations, and `RdmaEnabled`; Azure's documentation of a series
-has its GPU and its retirement; AKS's page on GPUs says whether it installs the driver. Then AS_OF.
+has its GPU and its retirement; AKS's page on GPUs says whether it installs the driver. `as_of` is
+the day on which a row was true, and the newest is that of the table.
 """
 
 import csv
@@ -28,9 +29,6 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-
-# The date of both tables.
-AS_OF = date(2026, 11, 21)
 
 # The smallest GPU size that the policy pack accepts by default.
 FLOOR = "Standard_NC6"
@@ -248,3 +246,7 @@ def _gpu_size(row: dict[str, str]) -> GpuSize:
         **_local_disks(row),
         retired_on=date.fromisoformat(retired_on) if retired_on else None,
     )
+
+
+# The date of the table of GPU sizes.
+AS_OF = max(date.fromisoformat(row["as_of"]) for row in _rows("gpu_sizes.csv"))

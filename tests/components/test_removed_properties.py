@@ -12,6 +12,7 @@ import pytest
 
 from aks_catalogue import aks_properties
 from aks_catalogue.shapes import at
+from aks_catalogue.valid import choices_of, property_mistakes
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -29,6 +30,7 @@ from components import (
     SystemPoolArgs,
     TimeSlicingArgs,
 )
+from components.declared import camel_case, rules_of
 from tests.conftest import Deploy
 
 PLACE: dict[str, Any] = {"resource_group_name": "g", "cluster_name": "c"}
@@ -48,17 +50,11 @@ NETWORK = NetworkArgs(
 SYSTEM = SystemPoolArgs(vm_size="Standard_D4ds_v5")
 ENTRA = EntraArgs(admin_group_object_ids=["00000000-0000-0000-0000-000000000001"])
 
-# The arguments that somebody may set, by the names of the components'; switches that need no other
-# argument are not here.
+# What an argument is set to where it needs another one, or a value of a form of its own. All others
+# get the first of these that their rules take.
 POOL: dict[str, dict[str, Any]] = {
-    "count": {"count": 2},
     "min_count": {"min_count": 1, "max_count": 3},
     "max_count": {"min_count": 1, "max_count": 3},
-    "zones": {"zones": ["1"]},
-    "kubernetes_version": {"kubernetes_version": "1.35"},
-    "os_sku": {"os_sku": "AzureLinux"},
-    "subnet_id": {"subnet_id": SUBNET},
-    "tags": {"tags": {"a": "b"}},
     "extra": {"extra": {"kubeletConfig": {"cpuManagerPolicy": "static"}}},
 }
 SYSTEM_POOL: dict[str, dict[str, Any]] = POOL | {
@@ -66,13 +62,8 @@ SYSTEM_POOL: dict[str, dict[str, Any]] = POOL | {
 }
 USER_POOL: dict[str, dict[str, Any]] = POOL | {
     "spot_max_price": {"spot": True, "spot_max_price": 1.5},
-    "taints": {"taints": ["a=b:NoSchedule"]},
-    "labels": {"labels": {"a": "b"}},
 }
-GPU_POOL: dict[str, dict[str, Any]] = POOL | {
-    "os_disk_size_gb": {"os_disk_size_gb": 256},
-    "os_disk_type": {"os_disk_type": "Managed"},
-    "spot_max_price": {"spot": True, "spot_max_price": 1.5},
+GPU_POOL: dict[str, dict[str, Any]] = USER_POOL | {
     "capacity_reservation_group_id": {"capacity_reservation_group_id": RESERVATIONS},
     "gpu_taint": {"tainted": True, "gpu_taint": "nvidia.com/gpu"},
     "proximity_placement_group_id": {
@@ -86,38 +77,32 @@ GPU_POOL: dict[str, dict[str, Any]] = POOL | {
         "mig_strategy": "mixed",
     },
     "sharing": {"sharing": SharingArgs(time_slicing=TimeSlicingArgs(replicas=2))},
-    "max_unavailable": {"max_unavailable": "1"},
-    "max_surge": {"max_surge": "33%"},
-    "drain_timeout_minutes": {"drain_timeout_minutes": 60},
     "mig_profile": {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
     "gpu_stack": {"gpu_stack": "none"},
     "gpu_operator_driver": {"gpu_stack": "operator", "gpu_operator_driver": "operator"},
-    "taints": {"tainted": False, "taints": ["a=b:NoSchedule"]},
-    "tainted": {"tainted": True},
-    "labels": {"labels": {"a": "b"}},
     "custom_headers": {"custom_headers": {"A": "b"}},
     "replace_on_header_change": {"custom_headers": {"A": "b"}, "replace_on_header_change": True},
-    "replacement": {"replacement": "rotate"},
 }
 CLUSTER: dict[str, dict[str, Any]] = {
     "network": {"network": NETWORK},
-    "dns_prefix": {"dns_prefix": "other"},
-    "kubernetes_version": {"kubernetes_version": "1.35"},
-    "sku_tier": {"sku_tier": "Standard"},
     "private_dns_zone": {"private": True, "private_dns_zone": "none"},
     "support_plan": {"sku_tier": "Premium", "support_plan": "AKSLongTermSupport"},
     "autoscaler": {"autoscaler": AutoscalerArgs(expander="least-waste")},
     "maintenance": {"maintenance": MaintenanceArgs(day="Sunday", start="02:00")},
-    "authorized_ip_ranges": {"authorized_ip_ranges": ["20.40.60.0/24"]},
     "user_assigned_identity_id": {
         "user_assigned_identity_id": f"{IDENTITY}userAssignedIdentities/i"
     },
     "entra": {"entra": ENTRA},
     "disable_local_accounts": {"entra": ENTRA, "disable_local_accounts": True},
-    "upgrade_channel": {"upgrade_channel": "patch"},
-    "node_os_upgrade_channel": {"node_os_upgrade_channel": "SecurityPatch"},
-    "tags": {"tags": {"a": "b"}},
     "extra": {"extra": {"addonProfiles": {"azurepolicy": {"enabled": True}}}},
+}
+VALUES: dict[str, list[Any]] = {
+    "bool": [True, False],
+    "int": [2, 60],
+    "float": [2.5],
+    "Mapping": [{"a": "b"}],
+    "Sequence": [["1"], ["a=b:NoSchedule"]],
+    "str": ["1.35", "33%", "other"],
 }
 # What AKS raises by itself, and the docs say so; and what is sent with each request or not at all.
 OF_AKS = {"kubernetesVersion", "orchestratorVersion"}
@@ -161,7 +146,7 @@ POOL_TOLD |= {"kubeletConfig"}
 CLUSTER_TOLD = {*aks_properties.CLUSTER.kept, *aks_properties.CLUSTER.must_stay} | OF_AKS
 # Said as long as there is an aadProfile, whose going is refused.
 CLUSTER_TOLD |= {"disableLocalAccounts", "addonProfiles.azurepolicy.enabled"}
-KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {
+KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], Any]] = {
     "gpu": ("AgentPool", make_gpu_pool, GPU_POOL, POOL_TOLD, GpuNodePoolArgs),
     "system": (
         "AgentPool",
@@ -175,14 +160,34 @@ KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = 
 }
 
 
-def rows_of(kind: str) -> dict[str, dict[str, Any]]:
-    *_, rows, _, args = KINDS[kind]
-    switches: dict[str, dict[str, Any]] = {
-        field.name: {field.name: not field.default}
-        for field in fields(args)
-        if "bool" in str(field.type) and field.default is not MISSING
-    }
-    return {**switches, **rows}
+def row(kind: str, name: str) -> dict[str, Any]:
+    """What an argument is set to."""
+    *_, rows, _, arguments = KINDS[kind]
+    if name in rows:
+        return rows[name]
+    declared: Any = next(each for each in fields(arguments) if each.name == name)
+    choices = choices_of(rules_of(arguments), camel_case(name))
+    of_type = next(VALUES[word] for word in VALUES if word in str(declared.type))
+    return next(
+        {name: value}
+        for value in choices or of_type
+        if value != declared.default and takes(arguments, {name: value})
+    )
+
+
+def takes(arguments: Any, changes: dict[str, Any]) -> bool:
+    all_ = ((camel_case(each.name), each.default) for each in fields(arguments))
+    known = {name: default for name, default in all_ if default is not MISSING}
+    values = {**known, **{camel_case(name): value for name, value in changes.items()}}
+    return not [*property_mistakes(rules_of(arguments), camel_case(next(iter(changes))), values)]
+
+
+def optional(kind: str) -> list[str]:
+    return [
+        each.name
+        for each in fields(KINDS[kind][-1])
+        if each.default is not MISSING or each.default_factory is not MISSING
+    ]
 
 
 def paths(values: dict[str, Any], path: str = "") -> Iterator[str]:
@@ -195,26 +200,15 @@ def paths(values: dict[str, Any], path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in KINDS for name in rows_of(kind)]
+    ("kind", "name"), [(kind, name) for kind in KINDS for name in optional(kind)]
 )
 def test_a_removed_property_is_sent_as_empty_or_reported(
     deploy: Deploy, kind: str, name: str
 ) -> None:
     token, make, _, warned, _ = KINDS[kind]
-    before = deploy(lambda: make(rows_of(kind)[name])).only(token).inputs
+    before = deploy(lambda: make(row(kind, name))).only(token).inputs
     after = deploy(lambda: make({})).only(token).inputs
 
     gone = {path for path in paths(before) if at(after, path) is None}
     stays = {path for path in gone if path not in warned and path.partition(".")[0] not in warned}
     assert stays == set()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_argument_has_a_row(kind: str) -> None:
-    args = KINDS[kind][-1]
-    optional = {
-        field.name
-        for field in fields(args)
-        if field.default is not MISSING or field.default_factory is not MISSING
-    }
-    assert rows_of(kind).keys() == optional
