@@ -50,10 +50,6 @@ def rules(declared: Mapping[str, Sequence[Any]], *, doubtful: bool = False) -> R
     return found
 
 
-# By the rules that allow these values only.
-_CHOICES: dict[Rule, tuple[str, ...]] = {}
-
-
 def mistakes(rules: Rules, values: Values, path: str = "") -> list[Mistake]:
     """Returns everything that is wrong with an object."""
     return [mistake for name in values for mistake in property_mistakes(rules, name, values, path)]
@@ -89,17 +85,10 @@ def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:
 def one_of(*choices: str) -> Rule:
     """Returns a rule: the value must be one of these."""
     *most, last = map(repr, choices)
-    rule = wrong_if(
+    return wrong_if(
         lambda value, _: value is not None and value not in choices,
         f"must be {', '.join(most)} or {last}, not {{!r}}",
     )
-    _CHOICES[rule] = choices
-    return rule
-
-
-def choices_of(rules: Rules, name: str) -> tuple[str, ...]:
-    """Returns the values that a property can have; none if it is not a choice."""
-    return next((_CHOICES[rule] for rule in rules.get(name, ()) if rule in _CHOICES), ())
 
 
 def between(lowest: int, highest: int) -> Rule:

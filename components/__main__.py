@@ -10,10 +10,9 @@ sys.path[:1] = [str(_ROOT), str(_ROOT / "plugins")]
 from provider_kit.loading import unsearched  # noqa: E402
 
 with unsearched():
-    from aks_preview.configuration import VERSION
+    from pulumi.provider import main
+
     from components.package.provider import Components
-    from components.package.serving import ComponentServicer
-    from provider_kit.serving import serve
 
 if __name__ == "__main__":
-    serve(Components(), VERSION, ComponentServicer)
+    main(Components(), sys.argv[1:])

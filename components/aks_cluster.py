@@ -21,6 +21,7 @@ from components.declared import (
     arguments,
     at,
     checked,
+    looked_up,
     made,
     makes,
     map_or_empty,
@@ -339,6 +340,22 @@ class ExistingAksClusterArgs:
     """The name of the cluster in Azure."""
 
 
+def _identifier(cluster: "_Cluster") -> pulumi.Output[str]:
+    # A lookup, because in the preview of an update the cluster's own outputs are unknown.
+    return cluster._read.resource_uid
+
+
+def _kubeconfig(cluster: "_Cluster") -> pulumi.Output[str]:
+    credentials = aks.list_managed_cluster_user_credentials_output(
+        resource_group_name=cluster.resource_group_name,
+        resource_name=cluster.cluster_name,
+        opts=pulumi.InvokeOutputOptions(parent=cluster),
+    )
+    return credentials.apply(
+        lambda reply: pulumi.Output.secret(base64.b64decode(reply.kubeconfigs[0].value).decode())
+    )
+
+
 class _Cluster(pulumi.ComponentResource):
     id: pulumi.Output[str]
     """The cluster's resource ID in Azure."""
@@ -356,6 +373,19 @@ class _Cluster(pulumi.ComponentResource):
     """The object ID of the cluster's identity. It needs a role on a subnet that you bring."""
     kubelet_identity: pulumi.Output[dict[str, str] | None]
     """The identity with which nodes pull images: `clientId`, `objectId` and `resourceId`."""
+    identifier: pulumi.Output[str] = looked_up(_identifier)
+    """The unique ID of the cluster, which differs after the cluster is re-created.
+
+    Pass it to a Kubernetes provider as `cluster_identifier`: then Pulumi replaces Kubernetes
+    objects if the cluster is replaced, but not if its certificates are. Looked up only if used,
+    so programs that do not read it make no API call.
+    """
+    kubeconfig: pulumi.Output[str] = looked_up(_kubeconfig)
+    """The user kubeconfig, as a secret.
+
+    Fetched only if used, so programs that do not read it make no API call. On a cluster with
+    Entra ID the kubeconfig runs `kubelogin`, which must be installed.
+    """
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__("aks-gpu:components:AksCluster", name, None, opts)
@@ -396,40 +426,11 @@ class _Cluster(pulumi.ComponentResource):
         }
 
     @cached_property
-    def identifier(self) -> pulumi.Output[str]:
-        """The unique ID of the cluster, which differs after the cluster is re-created.
-
-        Pass it to a Kubernetes provider as `cluster_identifier`: then Pulumi replaces Kubernetes
-        objects if the cluster is replaced, but not if its certificates are. Looked up only if used,
-        so programs that do not read it make no API call.
-        """
-        # A lookup, because in the preview of an update the cluster's own outputs are unknown.
-        return self._read.resource_uid
-
-    @cached_property
     def _read(self) -> "pulumi.Output[aks.GetManagedClusterResult]":
         return aks.get_managed_cluster_output(
             resource_group_name=self.resource_group_name,
             resource_name=self.cluster_name,
             opts=pulumi.InvokeOutputOptions(parent=self),
-        )
-
-    @cached_property
-    def kubeconfig(self) -> pulumi.Output[str]:
-        """The user kubeconfig, as a secret.
-
-        Fetched only if used, so programs that do not read it make no API call. On a cluster with
-        Entra ID the kubeconfig runs `kubelogin`, which must be installed.
-        """
-        credentials = aks.list_managed_cluster_user_credentials_output(
-            resource_group_name=self.resource_group_name,
-            resource_name=self.cluster_name,
-            opts=pulumi.InvokeOutputOptions(parent=self),
-        )
-        return credentials.apply(
-            lambda reply: pulumi.Output.secret(
-                base64.b64decode(reply.kubeconfigs[0].value).decode()
-            )
         )
 
 

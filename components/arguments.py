@@ -1,8 +1,6 @@
 """Validates the arguments of components before any resource is registered."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +13,6 @@ from components.declared import camel_case, is_known, rules_of
 from components.extra_properties import extra_mistakes
 
 Choice = TypeVar("Choice")
-_UNREADABLE: ContextVar[tuple[Mistake, ...]] = ContextVar("_UNREADABLE", default=())
 
 
 class ArgumentsError(pulumi.RunError, pulumi.InputPropertiesError):
@@ -36,7 +33,7 @@ def found_mistakes(args: Any, path: str = "", *, doubtful: bool = False) -> list
     kind: Any = type(args)
     values = known(args)
     found = mistakes(rules_of(kind, doubtful=doubtful), values, path)
-    if hasattr(args, "extra") and not doubtful:
+    if isinstance(getattr(args, "extra", None), Mapping) and not doubtful:
         own = property_path(path, "extra")
         by_aks_preview: bool = args.by_aks_preview
         found += extra_mistakes(kind, args.extra, by_aks_preview=by_aks_preview, path=own)
@@ -57,35 +54,13 @@ def warn(component: pulumi.Resource, args: Any) -> None:
         pulumi.log.warn(reason, component)
 
 
-@contextmanager
-def unreadable(found: Sequence[Mistake]) -> Iterator[None]:
-    """Adds mistakes to those of the next component: values that are left out of its arguments."""
-    before = _UNREADABLE.set(tuple(found))
-    try:
-        yield
-    finally:
-        _UNREADABLE.reset(before)
-
-
 def refuse(component: str, found: Sequence[Mistake]) -> None:
     """Raises ArgumentsError if there are mistakes."""
-    unread = _UNREADABLE.get()
-    # Something else stands in for an unreadable value, so the rules judge that.
-    judged = (
-        mistake
-        for mistake in found
-        if not any(_is_at_or_below(mistake.path, path) for path, _ in unread)
-    )
-    found = [*unread, *judged]
     if found:
         raise ArgumentsError(
             "\n".join(f"{component}: {mistake}" for mistake in found),
             [{"property_path": path, "reason": reason} for path, reason in found],
         )
-
-
-def _is_at_or_below(path: str, whole: str) -> bool:
-    return path == whole or path.startswith((f"{whole}.", f"{whole}["))
 
 
 def chosen(

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, TypeVar, dataclass_transform, get_args
 
 import pulumi
@@ -95,6 +95,11 @@ def _declared(
 def arguments(kind: type[Value]) -> type[Value]:
     """Makes a class one of arguments: a frozen dataclass, made by keyword."""
     return dataclass(frozen=True, kw_only=True)(kind)
+
+
+def looked_up(function: Callable[[Any], Any]) -> Any:
+    """Declares an output that needs a request of its own to Azure, made when it is first read."""
+    return cached_property(function)
 
 
 @cache

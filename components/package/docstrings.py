@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from textwrap import dedent
 
+from components.declared import camel_case
+
 # How a docstring says what a value left out comes to, where the default itself does not say it.
 _DEFAULT = re.compile(r"(?:^| )Default: (?P<default>.+?)\.(?= |$)")
+
+_PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
 
 class MissingDocstringError(Exception):
@@ -70,6 +74,11 @@ def flat(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 
+def in_properties(description: str) -> str:
+    """Returns a description with the properties of the schema in place of Python's names."""
+    return _PYTHON_NAME.sub(lambda name: f"`{camel_case(name[1])}`", description)
+
+
 def _own(kind: type) -> dict[str, Attribute]:
     [definition] = ast.parse(dedent(inspect.getsource(kind))).body
     assert isinstance(definition, ast.ClassDef)  # noqa: S101 (that is how a class is written)
@@ -78,9 +87,6 @@ def _own(kind: type) -> dict[str, Attribute]:
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
                 found[name] = Attribute(ast.unparse(_type(annotation)), flat(_text(after)))
-            case ast.FunctionDef(name=name, returns=annotation) if _is_property(statement):
-                written = ast.unparse(annotation) if annotation else ""
-                found[name] = Attribute(written, flat(ast.get_docstring(statement) or ""))
     return {name: attribute for name, attribute in found.items() if not name.startswith("_")}
 
 
@@ -97,8 +103,3 @@ def _text(statement: ast.stmt | None) -> str:
         case ast.Expr(value=ast.Constant(value=str(text))):
             return text
     return ""
-
-
-def _is_property(function: ast.FunctionDef) -> bool:
-    names = {ast.unparse(decorator).rpartition(".")[2] for decorator in function.decorator_list}
-    return bool(names & {"property", "cached_property"})

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-from pulumi.errors import InputPropertiesError
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import ProviderServicer
@@ -81,11 +80,10 @@ def type_token(request_type: str) -> str:
     return request_type.rpartition("$")[2]
 
 
-def serve(provider: sdk.Provider, version: str, servicer: "type[Servicer] | None" = None) -> None:
+def serve(provider: sdk.Provider, version: str) -> None:
     """Runs the provider until the engine stops it or has ended. The main function of a plug-in.
 
-    A signal cancels running requests, and the engine still gets their results. `servicer` has what
-    the provider needs beside that of any provider.
+    A signal cancels running requests, and the engine still gets their results.
     """
     engine_address = sys.argv[1]
     # Otherwise Python prints warnings of the Azure SDK, with responses of servers.
@@ -93,7 +91,7 @@ def serve(provider: sdk.Provider, version: str, servicer: "type[Servicer] | None
 
     async def run() -> None:
         server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
-        serving = (servicer or Servicer)(sys.argv[1:], version, provider, engine_address)
+        serving = Servicer(sys.argv[1:], version, provider, engine_address)
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(serving, server)
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
@@ -137,7 +135,7 @@ async def _until_gone(engine_address: str, is_over: asyncio.Event) -> None:
 _Method = Callable[[Any, Any, Any], Awaitable[Any]]
 
 
-def reports_errors(method: _Method) -> _Method:
+def _reports_errors(method: _Method) -> _Method:
     """Returns a provider's errors as gRPC errors, with masked secrets."""
 
     @wraps(method)
@@ -149,7 +147,7 @@ def reports_errors(method: _Method) -> _Method:
         try:
             return await method(self, request, context)
         except Exception as raised:
-            # The SDK's servicer wraps a provider's errors; a component's it does not.
+            # The SDK's servicer wraps a provider's errors.
             original = raised.__context__ if type(raised) is Exception else None
             error = original or raised
             if isinstance(error, ResourceInitError):
@@ -157,8 +155,7 @@ def reports_errors(method: _Method) -> _Method:
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)), details)
             if isinstance(error, ProviderError):
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)))
-            # Of components: the servicer of the package tells of all invalid arguments.
-            if isinstance(raised, NotImplementedError | InputPropertiesError):
+            if isinstance(raised, NotImplementedError):
                 raise
             await context.abort(grpc.StatusCode.UNKNOWN, masked(_internal_error(error)))
 
@@ -193,15 +190,15 @@ class Servicer(ProviderServicer):
     # Its secrets are masked in the answers to all requests.
     configuration = provider_pb2.ConfigureRequest()
 
-    CheckConfig = reports_errors(ProviderServicer.CheckConfig)
+    CheckConfig = _reports_errors(ProviderServicer.CheckConfig)
     # The SDK's own DiffConfig cannot tell what has changed.
-    DiffConfig = reports_errors(ProviderServicer.Diff)
-    Configure = reports_errors(ProviderServicer.Configure)
-    Check = reports_errors(ProviderServicer.Check)
-    Diff = reports_errors(ProviderServicer.Diff)
-    Create = reports_errors(ProviderServicer.Create)
-    Update = reports_errors(ProviderServicer.Update)
-    Read = reports_errors(ProviderServicer.Read)
-    Delete = reports_errors(ProviderServicer.Delete)
-    Invoke = reports_errors(ProviderServicer.Invoke)
-    GetSchema = reports_errors(ProviderServicer.GetSchema)
+    DiffConfig = _reports_errors(ProviderServicer.Diff)
+    Configure = _reports_errors(ProviderServicer.Configure)
+    Check = _reports_errors(ProviderServicer.Check)
+    Diff = _reports_errors(ProviderServicer.Diff)
+    Create = _reports_errors(ProviderServicer.Create)
+    Update = _reports_errors(ProviderServicer.Update)
+    Read = _reports_errors(ProviderServicer.Read)
+    Delete = _reports_errors(ProviderServicer.Delete)
+    Invoke = _reports_errors(ProviderServicer.Invoke)
+    GetSchema = _reports_errors(ProviderServicer.GetSchema)

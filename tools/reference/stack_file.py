@@ -7,8 +7,13 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from components.package.docstrings import Attribute, attributes, described, summary
-from components.package.schema import in_properties
+from components.package.docstrings import (
+    Attribute,
+    attributes,
+    described,
+    in_properties,
+    summary,
+)
 from reference.markdown import Row, Tables, code, sections, table
 from stack_settings.model import Settings
 from stack_settings.section import Section

@@ -2,23 +2,20 @@
 
 import asyncio
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pulumi.provider.experimental.property_value import PropertyValue
+from pulumi.provider.server import ProviderServicer
+from pulumi.runtime import proto, rpc
 
-from components import (
-    AksClusterArgs,
-    GpuNodePoolArgs,
-    NvidiaDevicePluginArgs,
-    NvidiaGpuOperatorArgs,
-)
-from components.package.inputs import Reader
-from provider_kit.values import UNKNOWN, property_map, property_value
+from components import AksCluster, GpuNodePool, NvidiaDevicePlugin, NvidiaGpuOperator
+from components.package.provider import Components, or_nothing
 
+PACKAGE = Components()
 POOL = {"resourceGroupName": "g", "clusterName": "c", "poolName": "p", "vmSize": "s"}
 
 
@@ -31,18 +28,21 @@ def _loop() -> Iterator[None]:
         asyncio.set_event_loop(None)
 
 
-def read(arguments: type, values: dict[str, Any]) -> tuple[Any, list[str]]:
-    reader = Reader()
-    inputs = {
-        name: value if isinstance(value, PropertyValue) else property_value(value)
-        for name, value in values.items()
-    }
-    result = reader.arguments(arguments, inputs)
-    return result, [str(mistake) for mistake in reader.mistakes]
+def read(component: type, values: dict[str, Any]) -> tuple[Any, list[str]]:
+    arguments, mistakes = PACKAGE.read(component, values)
+    return arguments, [str(mistake) for mistake in mistakes]
 
 
-def secret(value: Any) -> PropertyValue:
-    return property_value(value).with_secret(True)
+def sent(**about: Any) -> dict[str, Any]:
+    """An output as the engine sends it."""
+    return {rpc._special_sig_key: rpc._special_output_value_sig, **about}
+
+
+async def received(values: dict[str, Any]) -> dict[str, Any]:
+    """What the SDK makes of inputs that the engine sends."""
+    request = proto.ConstructRequest()
+    request.inputs.update(values)
+    return await ProviderServicer._construct_inputs(request.inputs, {})
 
 
 async def state_of(value: Any) -> tuple[Any, bool, bool]:
@@ -53,7 +53,7 @@ async def state_of(value: Any) -> tuple[Any, bool, bool]:
 
 
 def test_numbers_that_are_whole_are_integers() -> None:
-    pool, mistakes = read(GpuNodePoolArgs, POOL | {"count": 2, "spotMaxPrice": 1.5})
+    pool, mistakes = read(GpuNodePool, POOL | {"count": 2.0, "spotMaxPrice": 1.5})
     assert not mistakes
     assert (pool.count, type(pool.count), pool.spot_max_price) == (2, int, 1.5)
     assert pool.gpu_stack == "device-plugin"
@@ -61,12 +61,12 @@ def test_numbers_that_are_whole_are_integers() -> None:
 
 def test_nested_objects_are_classes_with_their_defaults() -> None:
     cluster, mistakes = read(
-        AksClusterArgs,
+        AksCluster,
         {
             "resourceGroupName": "g",
             "location": "eastus",
             "clusterName": "c",
-            "systemPool": {"vmSize": "Standard_D4ds_v5", "count": 3},
+            "systemPool": {"vmSize": "Standard_D4ds_v5", "count": 3.0},
             "entra": {"adminGroupObjectIds": ["a"]},
         },
     )
@@ -78,51 +78,52 @@ def test_nested_objects_are_classes_with_their_defaults() -> None:
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        ({"count": secret(2)}, (2, True, True)),
-        ({"count": property_value(UNKNOWN)}, (None, False, False)),
-        ({"labels": {"team": UNKNOWN}}, (None, False, False)),
-        ({"labels": PropertyValue({"team": secret("s")})}, ({"team": "s"}, True, True)),
-        ({"taints": secret(["a=b:NoSchedule"])}, (["a=b:NoSchedule"], True, True)),
-        ({"taints": property_value(["a=b:NoSchedule", UNKNOWN])}, (None, False, False)),
+        ({"count": sent(value=2, secret=True)}, ("2", True, True)),
+        ({"count": sent()}, ("None", False, False)),
+        ({"count": rpc.UNKNOWN}, ("None", False, False)),
+        ({"labels": {"team": sent()}}, ("None", False, False)),
+        ({"labels": {"team": sent(value="s", secret=True)}}, ("{'team': 's'}", True, True)),
+        ({"taints": sent(value=["a=b:NoSchedule"])}, ("['a=b:NoSchedule']", True, False)),
     ],
 )
 def test_unknown_and_secret_values_stay_what_they_are(
-    values: dict[str, Any], expected: tuple[Any, bool, bool]
+    values: dict[str, Any], expected: tuple[str, bool, bool]
 ) -> None:
-    async def state() -> tuple[Any, bool, bool]:
-        pool, mistakes = read(GpuNodePoolArgs, POOL | values)
+    async def state() -> tuple[str, bool, bool]:
+        pool, mistakes = read(GpuNodePool, await received(POOL | values))
         assert not mistakes
         [name] = values
-        return await state_of(getattr(pool, name))
+        value, *about = await state_of(getattr(pool, name))
+        return str(value), about[0], about[1]
 
     assert asyncio.get_event_loop().run_until_complete(state()) == expected
 
 
-def test_a_secret_map_of_a_plain_argument_has_secret_values() -> None:
-    """Whether there are headers decides which provider manages the pool."""
+def test_a_plain_argument_takes_an_output_that_is_known() -> None:
+    """Whether a pool has a MIG profile is an output in the SDKs, and known in a preview."""
 
-    async def state() -> tuple[Any, bool, bool]:
-        pool, mistakes = read(GpuNodePoolArgs, POOL | {"customHeaders": secret({"A": "b"})})
-        assert not mistakes
-        assert [*pool.custom_headers] == ["A"]
-        return await state_of(pool.custom_headers["A"])
+    async def state() -> tuple[Any, list[str]]:
+        known, secret = sent(value=True, dependencies=["urn"]), sent(value="none", secret=True)
+        pools = [{"poolName": "p", "hasMig": known, "gpuStack": secret}]
+        plugin, mistakes = read(NvidiaDevicePlugin, await received({"pools": pools}))
+        return plugin.pools[0].has_mig, mistakes
 
-    assert asyncio.get_event_loop().run_until_complete(state()) == ("b", True, True)
+    has_mig, mistakes = asyncio.get_event_loop().run_until_complete(state())
+    assert has_mig is True
+    assert [mistake.partition(":")[0] for mistake in mistakes] == ["pools[0].gpuStack"]
 
 
 def test_values_of_any_type_are_read_at_every_depth() -> None:
     """Values of a chart were refused: each had to be an object, and an object had to be known."""
 
     async def state() -> None:
-        chart = PropertyValue(
-            {
-                "replicas": property_value(2),
-                "env": property_value([{"name": "A", "on": True}]),
-                "token": secret("hunter2"),
-                "host": PropertyValue({"name": property_value(UNKNOWN)}),
-            }
-        )
-        operator, mistakes = read(NvidiaGpuOperatorArgs, {"values": chart})
+        chart = {
+            "replicas": 2,
+            "env": [{"name": "A", "on": True}],
+            "token": sent(value="hunter2", secret=True),
+            "host": {"name": sent()},
+        }
+        operator, mistakes = read(NvidiaGpuOperator, await received({"values": chart}))
         assert not mistakes
         assert operator.values["replicas"] == 2
         assert operator.values["env"] == [{"name": "A", "on": True}]
@@ -132,51 +133,44 @@ def test_values_of_any_type_are_read_at_every_depth() -> None:
     asyncio.get_event_loop().run_until_complete(state())
 
 
-def test_a_mistake_does_not_repeat_a_secret() -> None:
-    wrong = PropertyValue({"a": secret("hunter2")})
-    _, mistakes = read(GpuNodePoolArgs, POOL | {"zones": wrong, "count": secret("hunter2")})
-    assert len(mistakes) == 2
+def test_all_mistakes_are_reported_at_once() -> None:
+    hunter2 = sent(value="hunter2", secret=True)
+    inputs = asyncio.get_event_loop().run_until_complete(
+        received(
+            {
+                "clusterName": 1.0,
+                "poolName": ["p"],
+                "vm_size": "s",
+                "count": "two",
+                "minCount": 1.5,
+                "zones": "1",
+                "labels": {"a": True},
+                "gpuStack": hunter2,
+                "customHeaders": rpc.UNKNOWN,
+                "unheardOf": [hunter2],
+            }
+        )
+    )
+    _, mistakes = read(GpuNodePool, inputs)
+    assert [mistake.partition(":")[0] for mistake in sorted(mistakes)] == [
+        "clusterName",
+        "count",
+        "customHeaders",
+        "gpuStack",
+        "labels.a",
+        "minCount",
+        "poolName",
+        "resourceGroupName",
+        "unheardOf",
+        "vmSize",
+        "vm_size",
+        "zones",
+    ]
     assert "hunter2" not in str(mistakes)
 
 
-def test_all_mistakes_are_reported_at_once() -> None:
-    _, mistakes = read(
-        GpuNodePoolArgs,
-        {
-            "clusterName": 1,
-            "poolName": ["p"],
-            "vm_size": "s",
-            "count": "two",
-            "minCount": 1.5,
-            "zones": "1",
-            "labels": {"a": True},
-            "gpuStack": UNKNOWN,
-            "customHeaders": UNKNOWN,
-            "replaceOnHeaderChange": secret(value=True),
-            "unheardOf": None,
-        },
-    )
-    assert sorted(mistake.partition(":")[0] for mistake in mistakes) == sorted(
-        [
-            "clusterName",
-            "count",
-            "customHeaders",
-            "gpuStack",
-            "labels.a",
-            "minCount",
-            "poolName",
-            "replaceOnHeaderChange",
-            "resourceGroupName",
-            "unheardOf",
-            "vmSize",
-            "vm_size",
-            "zones",
-        ]
-    )
-
-
 def test_items_of_lists_have_paths() -> None:
-    _, mistakes = read(NvidiaDevicePluginArgs, {"pools": [{"poolName": 1}, {"hasMig": "no"}]})
+    _, mistakes = read(NvidiaDevicePlugin, {"pools": [{"poolName": 1.0}, {"hasMig": "no"}]})
     assert [mistake.partition(":")[0] for mistake in mistakes] == [
         "pools[0].poolName",
         "pools[1].poolName",
@@ -184,8 +178,33 @@ def test_items_of_lists_have_paths() -> None:
     ]
 
 
+def test_what_rules_refuse_is_reported_with_what_cannot_be_read() -> None:
+    wrong = POOL | {"poolName": "Train", "count": "two", "sharing": "no", "extra": "none"}
+    with pytest.raises(pulumi.InputPropertiesError) as refused:
+        PACKAGE.construct("train", "aks-gpu:components:GpuNodePool", wrong)
+    # The SDK tells a RunError without the properties.
+    assert not isinstance(refused.value, pulumi.RunError)
+    paths = [error["property_path"] for error in refused.value.errors or ()]
+    assert sorted(paths) == ["count", "extra", "poolName", "sharing", "vmSize"]
+
+
+def test_what_azure_refuses_to_look_up_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program failed because its identity may not list a cluster's credentials."""
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, _: warnings.append(text))
+
+    async def states() -> list[Any]:
+        refused: pulumi.Output[int] = pulumi.Output.from_input(0).apply(lambda zero: 1 // zero)
+        cluster = SimpleNamespace(kubeconfig=refused, identifier=pulumi.Output.secret("a"))
+        return [await state_of(or_nothing(cluster, name)) for name in vars(cluster)]
+
+    found = asyncio.get_event_loop().run_until_complete(states())
+    assert found == [(None, True, False), ("a", True, True)]
+    assert [text.partition(":")[0] for text in warnings] == ["kubeconfig is left out"]
+
+
 values = st.recursive(
-    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text() | st.just(UNKNOWN),
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text() | st.just(pulumi.UNKNOWN),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
@@ -194,12 +213,11 @@ names = st.sampled_from(["count", "zones", "labels", "gpuStack", "customHeaders"
 
 @given(st.dictionaries(names, values, max_size=4))
 def test_any_input_is_read_or_refused(given_values: dict[str, Any]) -> None:
-    reader = Reader()
-    assert reader.arguments(GpuNodePoolArgs, property_map(POOL | given_values))
+    assert read(GpuNodePool, POOL | given_values)
 
 
 @given(st.dictionaries(st.text(), values, max_size=4))
 def test_no_value_of_any_type_is_refused(given_values: dict[str, Any]) -> None:
-    operator, mistakes = read(NvidiaGpuOperatorArgs, {"values": given_values})
+    operator, mistakes = read(NvidiaGpuOperator, {"values": given_values})
     assert not mistakes
     assert operator.values.keys() == given_values.keys()

@@ -20,7 +20,6 @@ _PLACES = (
     ("pyproject.toml", r'^version = "'),
     ("policies/PulumiPolicy.yaml", r"^version: "),
     ("plugins/aks_preview/configuration.py", r'^VERSION: Final = "'),
-    ("components/schema.json", r'^  "version": "'),
     ("templates/go/Pulumi.yaml", r"^    version: "),
     ("templates/python/Pulumi.yaml", r"^    version: "),
 )

@@ -70,7 +70,7 @@ func program(ctx *pulumi.Context) error {
 		ResourceGroupName: group.ResourceGroupName,
 		Location:          pulumi.String("eastus"),
 		ClusterName:       pulumi.String(*name),
-		SkuTier:           components.AksClusterSkuTierStandard,
+		SkuTier:           pulumi.String("Standard"),
 		SystemPool: components.SystemPoolArgs{
 			VmSize: pulumi.String("Standard_D4ds_v5"),
 		},
