@@ -44,9 +44,7 @@ def at(
     default: Value = _NO_DEFAULT,
 ) -> Value:
     """Declares an argument that requests have at a path: see `Sent`, and `checked` of its rules."""
-    place = Sent(path, made)
-    declared: Value = _declared(place, rules, each, doubtful, default)
-    return declared
+    return _declared(Sent(path, made), rules, each, doubtful, default)
 
 
 def makes(
@@ -57,8 +55,7 @@ def makes(
     default: Value = _NO_DEFAULT,
 ) -> Value:
     """Declares an argument of which the component makes what requests have at these paths."""
-    declared: Value = _declared(Owns(paths), rules, each, doubtful, default)
-    return declared
+    return _declared(Owns(paths), rules, each, doubtful, default)
 
 
 def checked(
@@ -71,8 +68,7 @@ def checked(
 
     The violation of a doubtful rule is only a warning: Azure may accept the value.
     """
-    declared: Value = _declared(None, rules, each, doubtful, default)
-    return declared
+    return _declared(None, rules, each, doubtful, default)
 
 
 def _declared(
@@ -80,13 +76,15 @@ def _declared(
     rules: Sequence[Rule],
     each: Sequence[Rule],
     doubtful: Sequence[Rule],
-    default: Any,
-) -> Any:
+    default: Value,
+) -> Value:
     about = (*[place] * bool(place), *rules, *map(Each, each), *map(Doubtful, doubtful))
-    metadata = {_DECLARED: about}
-    if isinstance(default, dict):
-        return field(default_factory=default.copy, metadata=metadata)
-    return field(default=default, metadata=metadata)
+    # A dict as it is would be one for all.
+    own: Any = (
+        {"default_factory": default.copy} if isinstance(default, dict) else {"default": default}
+    )
+    declared: Value = field(metadata={_DECLARED: about}, **own)
+    return declared
 
 
 @dataclass_transform(

@@ -14,7 +14,6 @@ from components.declared import camel_case
 
 # How a docstring says what a value left out comes to, where the default itself does not say it.
 _DEFAULT = re.compile(r"(?:^| )Default: (?P<default>.+?)\.(?= |$)")
-
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 
 
