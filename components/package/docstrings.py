@@ -6,9 +6,9 @@ They are read from the source, since Python forgets docstrings of attributes.
 import ast
 import inspect
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache
-from textwrap import dedent
 
 from components.declared import camel_case
 
@@ -78,9 +78,14 @@ def in_properties(description: str) -> str:
     return _PYTHON_NAME.sub(lambda name: f"`{camel_case(name[1])}`", description)
 
 
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {each.name: each for each in body if isinstance(each, ast.ClassDef)}
+
+
 def _own(kind: type) -> dict[str, Attribute]:
-    [definition] = ast.parse(dedent(inspect.getsource(kind))).body
-    assert isinstance(definition, ast.ClassDef)  # noqa: S101 (that is how a class is written)
+    definition = _classes(kind.__module__)[kind.__name__]
     found = {}
     for statement, after in zip(definition.body, [*definition.body[1:], None], strict=True):
         match statement:
