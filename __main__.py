@@ -24,7 +24,6 @@ from components import (
     InfinibandFeatureArgs,
     ManagedGpuFeature,
     ManagedGpuFeatureArgs,
-    NetworkArgs,
     NodePool,
     NodePoolArgs,
     RegistryAccess,
@@ -38,7 +37,7 @@ from components import (
     SystemPoolArgs,
 )
 from stack_settings.pools import GpuPool
-from stack_settings.reading import SettingsError, load
+from stack_settings.reading import SettingsError, load, of_project
 from stack_settings.secrets import Secrets
 from stack_settings.stack_file import stack_file_of
 from workloads import add_workloads
@@ -52,13 +51,16 @@ try:
         lambda _: None,
         Secrets(
             pulumi.Output.secret,
-            pulumi.runtime.get_config_secret_keys_env(),
-            file.secrets,
+            of_project(dict.fromkeys(pulumi.runtime.get_config_secret_keys_env(), "")),
+            of_project(file.secrets),
             pulumi.log.warn,
         ),
     )
 except SettingsError as error:
-    mistakes = "\n".join(map(file.with_place, error.mistakes))
+    mistakes = "\n".join(
+        f"{mistake} ({file.name}:{line})" if line else str(mistake)
+        for mistake, line in file.located(error.mistakes)
+    )
     raise pulumi.RunError(f"This stack file cannot be used:\n{mistakes}") from None
 
 # Pools and clusters wait for the features of their GPU stack, and of InfiniBand.
@@ -123,7 +125,7 @@ else:
             resource_group_name=group.resource_group_name,
             location=stack.location,
             autoscaler=stack.autoscaler,
-            network=stack.network.as_args(NetworkArgs),
+            network=stack.network,
             system_pool=stack.system_pool.as_args(
                 SystemPoolArgs,
                 gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,

@@ -33,7 +33,7 @@ def found_mistakes(args: Any, path: str = "", *, doubtful: bool = False) -> list
     kind: Any = type(args)
     values = known(args)
     found = mistakes(rules_of(kind, doubtful=doubtful), values, path)
-    if isinstance(getattr(args, "extra", None), Mapping) and not doubtful:
+    if hasattr(args, "extra") and not doubtful:
         own = property_path(path, "extra")
         by_aks_preview: bool = args.by_aks_preview
         found += extra_mistakes(kind, args.extra, by_aks_preview=by_aks_preview, path=own)

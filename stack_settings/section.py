@@ -1,87 +1,109 @@
-"""The base class of all sections of a stack file."""
+"""What a section of a stack file is: a dataclass, whose fields are its keys, and how it is read."""
 
 import difflib
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import MISSING, Field, dataclass, field, fields
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    ModelWrapValidatorHandler,
-    ValidationError,
-    ValidationInfo,
-    create_model,
-    field_validator,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
-
-from aks_catalogue.mistakes import Mistake, shown
-from aks_catalogue.valid import Rules, mistakes, property_mistakes, rules
-from components.declared import declared
+from aks_catalogue.mistakes import Mistake, property_path, shown
+from aks_catalogue.valid import Rule, Rules, mistakes, property_mistakes, rules
+from components.declared import camel_case, declared
 from components.extra_properties import extra_mistakes
-from components.package.kinds import Kind, kind_of
+from components.kinds import Kind, kind_of
+from stack_settings import PROJECT
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Value = TypeVar("Value")
 # A component's arguments, a dataclass.
 Args = TypeVar("Args", bound="DataclassInstance")
-SomeSection = TypeVar("SomeSection", bound="Section")
 
+_RULES, _REQUIRED = "rules", object()
 # How similar a misspelled key is to the right one; tags is not near taints.
 _SIMILAR = 0.65
-# What could be read of the section that is being read, by key.
-_READ: ContextVar[dict[str, Any]] = ContextVar("_READ")
-# What makes an error of pydantic's anew.
-_DETAILS = frozenset({"type", "loc", "input", "ctx"})
-# The sections that were made of arguments.
-SECTIONS: dict[type, type["Section"]] = {}
-# What a value must be, by the first word of pydantic's types of errors.
-WORDS: Mapping[str, str] = MappingProxyType(
+_WORDS: Mapping[type, str] = MappingProxyType(
     {
-        "bool": "true or false",
-        "dict": "a map",
-        "finite": "a finite number",
-        "float": "a number",
-        "int": "a whole number",
-        "list": "a list",
-        "model": "a map of keys",
-        "string": "a string",
+        bool: "true or false",
+        dict: "a map",
+        float: "a number",
+        int: "a whole number",
+        list: "a list",
+        str: "a string",
     }
 )
 
 
-class RefusedError(ValueError):
-    """Mistakes inside a section, whose paths are relative to the section."""
+class Section:
+    """A section that has keys beside a component's arguments, which it inherits.
 
-    def __init__(self, found: Sequence[Mistake]) -> None:
-        super().__init__("; ".join(map(str, found)))
-        self.mistakes = found
+    A class of arguments is a section too, if a stack file says no more and no less.
+    """
+
+    # The argument that the key `name` is.
+    named: ClassVar[str] = ""
+    # The arguments that are no keys: the program has them from somewhere else.
+    without: ClassVar[Sequence[str]] = ()
+    # By key, what makes a value of its other form.
+    reads: ClassVar[Mapping[str, Callable[[Any], Any]]] = MappingProxyType({})
+
+    @property
+    def name(self) -> str:
+        """The value of the key `name`."""
+        return str(getattr(self, self.named) or "")
+
+    def as_args(self, kind: type[Args], **more: Any) -> Args:
+        """Returns a component's arguments: the values of the keys of the same names, and more."""
+        names = {each.name for each in fields(kind)} - more.keys() - {*self.without}
+        return kind(**{name: getattr(self, name) for name in names}, **more)
 
 
-@dataclass
-class Context:
-    """What the validation of one section needs to know of others, and collects on the way."""
-
-    default_name: str = ""
-    pool_names: Counter[str] = field(default_factory=Counter)
-    capacity_names: Counter[str] = field(default_factory=Counter)
-    gpu_stack: str = "device-plugin"
-    kubernetes_version: str = ""
-    upgrade_channel: str = "none"
-    has_system_identity: bool = False
-    warnings: list[str] = field(default_factory=list)
+def checked(*rules: Rule, default: Any = _REQUIRED) -> Any:
+    """Declares a key with rules, beside those of the argument of its name."""
+    metadata = {_RULES: rules}
+    if default is _REQUIRED:
+        return field(metadata=metadata)
+    if isinstance(default, dict):
+        return field(default_factory=default.copy, metadata=metadata)
+    return field(default=default, metadata=metadata)
 
 
-def context_of(info: ValidationInfo) -> Context:
-    return info.context if isinstance(info.context, Context) else Context()
+@cache
+def arguments_of(section: Any) -> Any:
+    """Returns the component's arguments that are keys of a section; None if there are none."""
+    kinds = (kind for kind in section.__mro__ if is_dataclass(kind))
+    return next((kind for kind in kinds if not issubclass(kind, Section)), None)  # type: ignore[arg-type]
+
+
+@cache
+def keys(section: Any) -> Mapping[str, "Field[Any]"]:
+    """Returns the fields of a section that are keys: the name, those of its own, the others."""
+    named, without = getattr(section, "named", ""), getattr(section, "without", ())
+    own = [kind for kind in reversed(section.__mro__) if issubclass(kind, Section)]
+    order = [named, *(name for kind in own for name in inspect.get_annotations(kind))]
+    found = [each for each in fields(section) if each.name not in without]
+    found.sort(key=lambda each: order.index(each.name) if each.name in order else len(order))
+    return {"name" if each.name == named else camel_case(each.name): each for each in found}
+
+
+@cache
+def rules_of(section: Any, *, doubtful: bool = False) -> Rules:
+    """Returns the rules by key, or those whose violation is only a warning."""
+    given = declared(arguments_of(section)) if arguments_of(section) else {}
+    about = {
+        key: (*given.get(each.name, ()), *each.metadata.get(_RULES, ()))
+        for key, each in keys(section).items()
+    }
+    return rules(about, doubtful=doubtful)
+
+
+def default_of(key: "Field[Any]") -> Any:
+    """Returns the value of a key that is left out; MISSING if it is required."""
+    return key.default if key.default_factory is MISSING else key.default_factory()
 
 
 def must_be(kind: str, value: Any) -> str:
@@ -91,167 +113,122 @@ def must_be(kind: str, value: Any) -> str:
     return f"must be {kind}, not {shown(value)}"
 
 
-class Section(BaseModel):
-    """A section of a stack file. Its keys are in camel case: `gpuPools`."""
+class Reader:
+    """Reads one stack: collects all mistakes, and warnings of what is valid but doubtful."""
 
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        extra="forbid",
-        frozen=True,
-        populate_by_name=True,
-        validate_default=True,
-    )
-    # The component's arguments that are keys of the section, if there are some.
-    arguments: ClassVar[type["DataclassInstance"] | None] = None
-    # The argument that the key `name` is.
-    named: ClassVar[str] = ""
+    def __init__(self, top: Any) -> None:
+        self._top = top
+        self.mistakes: list[Mistake] = []
+        self.warnings: list[str] = []
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_misspelled_keys(cls, values: Any) -> Any:
-        """Gives the value of a misspelled key also to the key that it is taken for.
-
-        So it is one mistake: the right key is neither missing nor without a value.
-        """
-        if not isinstance(values, Mapping):
-            return values
-        unknown = [key for key in values if key not in cls.known_keys()]
-        taken_for = {cls.nearest_key(key): values[key] for key in unknown}
-        return {key: value for key, value in taken_for.items() if key} | dict(values)
-
-    @classmethod
-    @cache
-    def rules(cls, *, doubtful: bool = False) -> Rules:
-        """Returns the rules by key, or those whose violation is only a warning."""
-        declared = {str(key.alias): key.metadata for key in cls.model_fields.values()}
-        return rules(declared, doubtful=doubtful)
-
-    @classmethod
-    def by_aks_preview(cls, known: Mapping[str, Any]) -> bool:
-        """Whether aks-preview may manage the resource of a section with these values."""
-        return known.get("customHeaders") is not None
-
-    @classmethod
-    def known_keys(cls) -> list[str]:
-        return [str(field.alias) for field in cls.model_fields.values()]
-
-    @classmethod
-    def nearest_key(cls, key: str) -> str | None:
-        """Returns the key that an unknown one is taken for."""
-        near = difflib.get_close_matches(key, cls.known_keys(), n=1, cutoff=_SIMILAR)
-        return near[0] if near else None
-
-    def as_args(self, kind: type[Args], **more: Any) -> Args:
-        """Returns a component's arguments: the values of the keys of the same names, and more.
-
-        An empty text stands for the component's default.
-        """
-        names = {field.name for field in fields(kind)} - more.keys()
-        values = {self.named if name == "name" else name: value for name, value in self}
-        own = {
-            name: _argument(value)
-            for name, value in values.items()
-            if name in names and value != ""
-        }
-        return kind(**own, **more)
-
-    @field_validator("*")
-    @classmethod
-    def _is_readable(cls, value: Value, info: ValidationInfo) -> Value:
-        _READ.get()[to_camel(str(info.field_name))] = value
-        return value
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _is_valid(
-        cls, values: Any, read: ModelWrapValidatorHandler[Self], info: ValidationInfo
-    ) -> Self:
-        """Applies the rules to what could be read, as a component does to its arguments."""
-        known: dict[str, Any] = {}
-        before = _READ.set(known)
-        section, wrong = None, list[Any]()
-        try:
-            section = read(values)
-        except ValidationError as error:
-            wrong = [
-                {name: value for name, value in each.items() if name in _DETAILS}
-                for each in error.errors(include_url=False)
-            ]
-        finally:
-            _READ.reset(before)
-        found = {name: [*property_mistakes(cls.rules(), name, known)] for name in known}
-        if cls.arguments and known.get("extra"):
-            is_newer = cls.by_aks_preview(known)
-            found["extra"] += extra_mistakes(
-                cls.arguments, known["extra"], by_aks_preview=is_newer, path="extra"
+    def section(self, kind: Any, given: Any, path: str = "") -> Any:
+        """Returns a section. In place of what cannot be read stands None, or nothing of a kind."""
+        if not isinstance(given, Mapping):
+            self._refuse(path, must_be("a map of keys", given))
+            return _made(kind, {})
+        unknown = {key: _nearest(kind, key) for key in given if key not in keys(kind)}
+        values, sound = dict[str, Any](), dict[str, Any]()
+        for key, own in keys(kind).items():
+            before = len(self.mistakes)
+            # What is wrong with the value of a misspelled key is told once the key is right.
+            if key in given or key not in unknown.values():
+                values[own.name] = self._key(kind, key, given, property_path(path, key))
+                if len(self.mistakes) == before:
+                    sound[key] = values[own.name]
+        section = _made(kind, values)
+        self.mistakes += [
+            mistake
+            for key in sound
+            for mistake in property_mistakes(rules_of(kind), key, sound, path)
+        ]
+        if sound.get("extra"):
+            self.mistakes += extra_mistakes(
+                arguments_of(kind),
+                section.extra,
+                by_aks_preview=section.by_aks_preview,
+                path=property_path(path, "extra"),
             )
-        # One mistake a key: the rule's, which a component tells too.
-        wrong = [each for each in wrong if not any(map(found.get, each["loc"][:1]))]
-        if refused := [mistake for each in found.values() for mistake in each]:
-            cause = {"error": RefusedError(refused)}
-            wrong.append({"type": "value_error", "loc": ("",), "input": "", "ctx": cause})
-        if section is None or wrong:
-            raise ValidationError.from_exception_data(cls.__name__, wrong)
-        context_of(info).warnings.extend(
-            reason for _, reason in mistakes(cls.rules(doubtful=True), known)
-        )
+        doubtful = mistakes(rules_of(kind, doubtful=True), sound)
+        self.warnings += [reason for _, reason in doubtful]
+        for key, near in unknown.items():
+            self._refuse(property_path(path, key), self._unknown(kind, key, near))
         return section
 
+    def _key(self, kind: Any, key: str, written: Mapping[str, Any], path: str) -> Any:
+        own, default = kind_of(keys(kind)[key].type), default_of(keys(kind)[key])
+        if key in written:
+            reads = getattr(kind, "reads", {}).get(key)
+            try:
+                return self._value(own, reads(written[key]) if reads else written[key], path)
+            except ValueError as error:
+                self._refuse(path, str(error))
+                return _nothing(own)
+        if default is MISSING and is_dataclass(own.base):
+            return self.section(own.base, {}, path)
+        if default is MISSING:
+            self._refuse(path, "is required")
+        return _nothing(own) if default is MISSING else default
 
-def keys_of(
-    arguments: type["DataclassInstance"], *, named: str = "", without: Collection[str] = ()
-) -> Callable[[type[SomeSection]], type[SomeSection]]:
-    """Makes a component's arguments keys of a section: type, default, rules and description.
+    def _value(self, kind: Kind, given: Any, path: str) -> Any:
+        """Returns a value; if it is of another type, None, or an empty list or map."""
+        if given in (None, "") and kind.is_optional:
+            return None
+        if is_dataclass(kind.base):
+            return self.section(kind.base, given, path)
+        if kind.items and isinstance(given, Mapping) and kind.base is dict:
+            return {
+                key: self._value(kind.items, value, property_path(path, key))
+                for key, value in given.items()
+            }
+        if kind.items and isinstance(given, list) and kind.base is list:
+            return [
+                self._value(kind.items, value, property_path(path, index))
+                for index, value in enumerate(given)
+            ]
+        value = given if kind.base is object else _scalar(kind.base, given)
+        if value is None and kind.base is not object:
+            self._refuse(path, _reason(kind.base, given))
+        return _nothing(kind) if value is None else value
 
-    `named` is the argument that the key `name` is. A key that the section declares itself has its
-    own type and default, and its rules beside those of the argument.
-    """
-    about, given = declared(arguments), {each.name: each for each in fields(arguments)}
+    def _unknown(self, kind: Any, key: str, near: str | None) -> str:
+        if key in keys(self._top):
+            return f"is not a key of this section, but of the stack: use {PROJECT}:{key}"
+        hint = f"did you mean {near}?" if near else f"use one of {', '.join(keys(kind))}"
+        return f"is not a key of a stack file: {hint}"
 
-    def with_keys(section: type[SomeSection]) -> type[SomeSection]:
-        own = {"name" if name == named else name: name for name in about if name not in without}
-        keys: dict[str, Any] = {
-            key: (_type(kind_of(given[argument].type)), _default(given[argument]))
-            for key, argument in own.items()
-            if key not in section.model_fields
-        }
-        made = create_model(
-            section.__name__,
-            __base__=section,
-            __doc__=section.__doc__,
-            __module__=section.__module__,
-            **keys,
-        )
-        for key, argument in own.items():
-            field = made.model_fields[key]
-            field.metadata = [*about[argument], *field.metadata]
-        made.arguments, made.named = arguments, named
-        SECTIONS[arguments] = made
-        return made
-
-    return with_keys
-
-
-def _type(kind: Kind) -> Any:
-    """Returns the type of a key, whose value is never an output."""
-    own: Any = SECTIONS.get(kind.base, kind.base)
-    if kind.items:
-        items: Any = _type(kind.items)
-        own = list[items] if kind.base is list else dict[str, items]
-    elif kind.base is object:
-        own = Any
-    return own | None if kind.is_optional else own
-
-
-def _default(argument: "Field[Any]") -> Any:
-    if argument.default_factory is not MISSING:
-        return argument.default_factory()
-    if argument.default is MISSING:
-        return ...
-    return list(argument.default) if isinstance(argument.default, tuple) else argument.default
+    def _refuse(self, path: str, reason: str) -> None:
+        self.mistakes.append(Mistake(path, reason))
 
 
-def _argument(value: Any) -> Any:
-    """Returns a value as a component takes it: a section as the arguments that it was made from."""
-    is_section = isinstance(value, Section) and value.arguments
-    return value.as_args(value.arguments) if is_section else value
+def _made(kind: Any, values: Mapping[str, Any]) -> Any:
+    required = [each for each in fields(kind) if default_of(each) is MISSING]
+    return kind(**{**{each.name: _nothing(kind_of(each.type)) for each in required}, **values})
+
+
+def _nothing(kind: Kind) -> Any:
+    return kind.base() if kind.items else None
+
+
+def _nearest(section: Any, key: str) -> str | None:
+    """Returns the key that an unknown one is taken for."""
+    near = difflib.get_close_matches(key, keys(section), n=1, cutoff=_SIMILAR)
+    return near[0] if near else None
+
+
+def _scalar(kind: type, given: Any) -> Any:
+    """Returns a value as a scalar, which the engine may hand over as a text; None if it is none."""
+    if kind is bool:
+        return {"true": True, "false": False}.get(str(given).lower())
+    if kind is str:
+        return given if isinstance(given, str) else None
+    with suppress(OverflowError, TypeError, ValueError):
+        number = float(given)
+        if kind in (int, float) and math.isfinite(number) and not isinstance(given, bool):
+            return number if kind is float else int(given) if number.is_integer() else None
+    return None
+
+
+def _reason(kind: type, given: Any) -> str:
+    is_number = isinstance(given, int | float) and kind is str
+    reason = must_be(_WORDS[kind], given)
+    return f"{reason}: use '{shown(given)}'" if is_number else reason

@@ -4,6 +4,7 @@
 """
 
 import sys
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -28,7 +29,7 @@ def picture() -> str:
             pool=rung.name,
             vm_size=rung.vm_size,
             kind="spot" if rung.spot else "regular",
-            most=rung.max_count,
+            most=cast(Any, rung.max_count),
             hourly=None,
         )
         for rung in ladder.rungs

@@ -12,7 +12,9 @@ from tests.test_stacks_on_engine import POOL, stack
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 SECRET = "correct-horse-battery"
-HEADER, LABEL = "X-Cost-Center", "example.org/team"
+HEADER = "X-Cost-Center"
+# A property of pools that AKS repeats in the cluster's list of pools.
+PROPERTY = "aks-gpu:gpuPools[0].extra.messageOfTheDay"
 
 
 def written(bench: Bench) -> dict[str, str]:
@@ -27,18 +29,15 @@ def brought_up(bench: Bench) -> list[str]:
     """A stack with secrets in it, brought up and changed; all that was printed."""
     name = unique("secrets")
     bench.write_stack(stack(name, POOL | {"customHeaders": {"EnableACRTeleport": "true"}}))
-    for path in (
-        f"aks-gpu:gpuPools[0].customHeaders.{HEADER}",
-        f'aks-gpu:gpuPools[0].labels["{LABEL}"]',
-        "aks-gpu:tags.owner",
-    ):
+    for path in (f"aks-gpu:gpuPools[0].customHeaders.{HEADER}", PROPERTY):
         bench.pulumi("config", "set", "--secret", "--path", path, SECRET)
     settings = [
         bench.pulumi("preview", "--diff"),
         bench.pulumi("up", "--yes", "--skip-preview"),
         bench.pulumi("stack", "output"),
     ]
-    bench.pulumi("config", "set", "--secret", "--path", "aks-gpu:tags.owner", f"{SECRET}-2")
+    path = "aks-gpu:gpuPools[0].customHeaders.X-Owner"
+    bench.pulumi("config", "set", "--secret", "--path", path, SECRET)
     return [
         *settings,
         bench.pulumi("preview", "--diff"),
@@ -57,15 +56,14 @@ def test_a_secret_setting_is_secret_in_every_resource(bench: Bench, faults: Faul
     settings = brought_up(bench)
     pool = bench.resources()["gpu"]
 
-    # It has reached Azure: as a header, as a label and as a tag.
+    # It has reached Azure: as a header, and as a property.
     shown = json.loads(bench.pulumi("stack", "export", "--show-secrets"))
     (whole,) = (
         resource for resource in shown["deployment"]["resources"] if resource["urn"] == pool["urn"]
     )
     inputs = whole["inputs"]
     assert SECRET in json.dumps(inputs["customHeaders"])
-    assert SECRET in json.dumps(inputs["nodeLabels"])
-    assert SECRET in json.dumps(inputs["tags"])
+    assert SECRET in json.dumps(inputs["messageOfTheDay"])
 
     for text in settings:
         assert SECRET not in text
@@ -84,12 +82,9 @@ def test_a_secret_setting_is_secret_without_an_inline_pool(bench: Bench) -> None
     name = unique("removed")
     larger = {"name": "larger", "vmSize": "Standard_D8ds_v5"}
     bench.write_stack(stack(name, POOL, systemPools=[larger]))
-    labels = f'aks-gpu:gpuPools[0].labels["{LABEL}"]'
-    for path in (labels, "aks-gpu:tags.owner"):
-        bench.pulumi("config", "set", "--secret", "--path", path, SECRET)
+    bench.pulumi("config", "set", "--secret", "--path", PROPERTY, SECRET)
     bench.pulumi("up", "--yes", "--skip-preview")
     bench.pulumi("config", "set", "--path", "aks-gpu:systemPool.removed", "true")
-    bench.pulumi("config", "set", "--secret", "--path", "aks-gpu:tags.owner", f"{SECRET}-2")
     bench.pulumi("up", "--yes", "--skip-preview")
     shown = bench.pulumi("stack", "export", "--show-secrets")
     assert SECRET in shown

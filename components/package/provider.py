@@ -81,7 +81,9 @@ class Components(ComponentProvider):
         arguments, mistakes = self.read(component, inputs)
         try:
             if mistakes:
-                refuse(name, [*mistakes, *found_mistakes(arguments)])
+                unread = {mistake.path for mistake in mistakes}
+                judged = found_mistakes(arguments)
+                refuse(name, [*mistakes, *(it for it in judged if it.path not in unread)])
             made = component(name, arguments, options)
         except ArgumentsError as error:
             # Of a RunError, the SDK tells no properties.

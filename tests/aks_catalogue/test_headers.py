@@ -1,12 +1,10 @@
 """The Azure CLI's syntax of custom headers, by property."""
 
 import string
-from typing import Annotated
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from aks_catalogue import headers as table
 from aks_catalogue.headers import CLIENTS_OWN, parse
@@ -14,20 +12,13 @@ from aks_catalogue.today import TODAY_VARIABLE
 from aks_catalogue.valid_pools import check_headers
 from aks_preview.aks_resource import header_mistakes as provider_header_mistakes
 from aks_preview.aks_types import HEADERS
-from stack_settings.pools import CustomHeaders
-from stack_settings.section import Section
+from stack_settings.pools import headers as read
 
 TOKENS = "!#$%&'*+.^_`|~-" + string.digits + string.ascii_letters
 
 
-class Pool(Section):
-    """No more of a pool than its headers."""
-
-    custom_headers: Annotated[CustomHeaders, check_headers]
-
-
-def read(headers: object) -> dict[str, str]:
-    return Pool.model_validate({"customHeaders": headers}).custom_headers or {}
+def reasons(headers: dict[str, str]) -> str:
+    return "; ".join(reason for _, reason in check_headers(headers, {}))
 
 
 names = st.text(TOKENS, min_size=1, max_size=20).filter(
@@ -74,14 +65,12 @@ def test_an_item_without_a_value_is_refused(end: str, name: str) -> None:
 
 @given(st.text(min_size=1).filter(lambda name: not set(name) <= set(TOKENS)))
 def test_an_illegal_name_is_refused(name: str) -> None:
-    with pytest.raises(ValidationError, match="is not a valid header name"):
-        read({name: "x"})
+    assert "is not a valid header name" in reasons({name: "x"})
 
 
 @given(st.sampled_from(sorted(CLIENTS_OWN)), st.booleans())
 def test_headers_of_the_http_client_are_refused(name: str, loud: bool) -> None:
-    with pytest.raises(ValidationError, match="is set by the HTTP client"):
-        read({name.upper() if loud else name: "x"})
+    assert "is set by the HTTP client" in reasons({name.upper() if loud else name: "x"})
 
 
 REFUSED_BY_BOTH = [
@@ -104,20 +93,16 @@ def test_a_stack_file_and_the_provider_refuse_the_same(headers: dict[str, str]) 
     """There were two lists of names: what settings let pass was refused in the midst of an `up`."""
     (mistake,) = provider_header_mistakes({HEADERS: headers})
 
-    with pytest.raises(ValidationError) as refused:
-        read(headers)
-    assert mistake.reason in str(refused.value)
+    assert mistake.reason in reasons(headers)
 
 
 @given(st.text(max_size=5), st.sampled_from("\r\n\0\t"), st.text(max_size=5))
 def test_a_value_in_more_than_a_line_is_refused(before: str, control: str, after: str) -> None:
-    with pytest.raises(ValidationError, match="must be printable text on one line"):
-        read({"name": before + control + after})
+    assert "must be printable text on one line" in reasons({"name": before + control + after})
 
 
 def test_a_name_in_two_cases_is_refused() -> None:
-    with pytest.raises(ValidationError, match="appears twice"):
-        read({"Name": "a", "name": "b"})
+    assert "appears twice" in reasons({"Name": "a", "name": "b"})
 
 
 def test_what_a_retired_header_is_replaced_by_is_said_and_what_aks_has_is_not_retired() -> None:

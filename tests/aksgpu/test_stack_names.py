@@ -1,5 +1,6 @@
 """Every name that Pulumi takes for a stack, to its files and back."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from aksgpu.ci import stacks
 from aksgpu.project import Project
 from aksgpu.stack_names import policies_file, short_name, stack_file, stack_of, stacks_in
 from stack_settings import stack_file as stack_files
-from stack_settings.yaml_text import to_yaml
 
 NAMES = st.from_regex(r"[a-zA-Z0-9_.-]{1,100}", fullmatch=True)
 
@@ -50,7 +50,7 @@ def test_the_rehearsal_copies_exactly_the_stack_files_of_the_program(names: set[
         program.mkdir()
         (program / "Pulumi.yaml").write_text("name: aks-gpu\nruntime: python\n")
         for name in names:
-            text = to_yaml({"config": {"aks-gpu:tags": {"stack": name}}})
+            text = json.dumps({"config": {"aks-gpu:tags": {"stack": name}}})
             stack_file(program, name).write_text(text)
         project = Project(program, home)
         project.write()

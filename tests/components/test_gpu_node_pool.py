@@ -13,7 +13,6 @@ from components import (
     TimeSlicingArgs,
 )
 from components.arguments import ArgumentsError
-from stack_settings.pools import GpuPool
 from tests.conftest import Deploy, Registered
 
 ARGS = GpuNodePoolArgs(
@@ -192,7 +191,6 @@ def test_an_azure_native_that_knows_managed_gpus_manages_their_pools(
 
     assert pool.type == "azure-native:containerservice:AgentPool"
     assert pool.inputs["gpuProfile"]["nvidia"] == {"managementMode": "Managed"}
-    assert not GpuPool.by_aks_preview({"gpuStack": "managed"})
     # A pool that aks-preview has made can stay with it.
     pool = pool_of(deploy, gpu_stack="managed", custom_headers={})
     assert pool.type == "aks-preview:containerservice:AgentPool"

@@ -8,6 +8,7 @@ from components.package.docstrings import MissingDocstringError, described
 from reference.pages import FOLDER, PAGES
 from stack_settings.model import Settings
 from stack_settings.pools import GpuPool
+from stack_settings.section import keys
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -23,8 +24,8 @@ def test_there_are_no_other_pages() -> None:
 def test_each_key_of_a_stack_file_has_a_row() -> None:
     page = PAGES["stack-file.md"]()
     for section in (Settings, GpuPool):
-        for field in section.model_fields.values():
-            assert f"| `{field.alias}` |" in page
+        for key in keys(section):
+            assert f"| `{key}` |" in page
 
 
 class Described:

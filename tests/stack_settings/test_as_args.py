@@ -1,27 +1,29 @@
 """What a stack file says reaches the component's argument of the same name."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-import components as c
-from stack_settings import model
-from stack_settings.section import SECTIONS, Section
+from stack_settings import model, pools
+from stack_settings.section import Section, arguments_of, keys
+
+SECTIONS: list[Any] = [
+    each
+    for module in (model, pools)
+    for each in vars(module).values()
+    if isinstance(each, type) and issubclass(each, Section) and arguments_of(cast(Any, each))
+]
 
 
-@pytest.mark.parametrize(("kind", "section"), SECTIONS.items())
-def test_each_key_reaches_the_argument_of_its_name(section: type[Section], kind: type[Any]) -> None:
+@pytest.mark.parametrize("section", SECTIONS)
+def test_each_key_reaches_the_argument_of_its_name(section: Any) -> None:
     """A key that was not copied was valid, and did nothing."""
-    given: dict[str, Any] = {name: f"the {name}" for name in section.model_fields}
-    arguments = {field.name for field in fields(kind)}
-    named = {section.named if name == "name" else name: value for name, value in given.items()}
-    reached = named.keys() & arguments
-    made = section.model_construct(**given).as_args(kind, **dict.fromkeys(arguments - reached))
+    kind = arguments_of(section)
+    given = {each.name: f"the {each.name}" for each in keys(section).values()}
+    reached = given.keys() & {each.name for each in fields(kind)}
+    others = dict.fromkeys({each.name for each in fields(kind)} - reached)
+    made = section(**{**dict.fromkeys(section.without), **given}).as_args(kind, **others)
     assert reached
-    assert {name: getattr(made, name) for name in reached} == {n: named[n] for n in reached}
-
-
-def test_an_empty_text_is_the_components_default() -> None:
-    assert model.Network.model_validate({"subnetId": ""}).as_args(c.NetworkArgs).subnet_id is None
-    assert model.Network.model_validate({}).as_args(c.NetworkArgs, mode="subnet").mode == "subnet"
+    assert all(getattr(made, name) == given[name] for name in reached)
+    assert type(made) is kind

@@ -48,27 +48,7 @@ def test_pools_of_others_are_labelled_so_that_the_operator_leaves_them_alone() -
             ["gpuOperator.values.migManager.enabled: is true, but AKS partitions"],
         ),
         (
-            {"gpuPools": [{**POOL, "osType": "Windows"}]},
-            ["gpuPools[0].osType: is 'Windows'"],
-        ),
-        (
-            {"gpuPools": [{**POOL, "vmSize": "Standard_ND96isr_MI300X_v5"}]},
-            ["gpuPools[0].vmSize: Standard_ND96isr_MI300X_v5 has AMD GPUs"],
-        ),
-        (
             {"systemPool": {"vmSize": POOL["vmSize"]}},
-            ["systemPool.vmSize: 'Standard_NC8as_T4_v3' has GPUs"],
-        ),
-        (
-            {"gpuPools": [], "systemPool": {"vmSize": POOL["vmSize"]}},
-            ["systemPool.vmSize: 'Standard_NC8as_T4_v3' has GPUs"],
-        ),
-        (
-            {
-                "gpuStack": "device-plugin",
-                "gpuPools": [],
-                "systemPool": {"vmSize": POOL["vmSize"], "gpuStack": "operator"},
-            },
             ["systemPool.vmSize: 'Standard_NC8as_T4_v3' has GPUs"],
         ),
         (

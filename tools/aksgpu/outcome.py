@@ -163,9 +163,8 @@ class Finding:
     pool: str | None = None
     # All that it is true of.
     nodes: tuple[str, ...] = ()
-    # Where it is written in the stack file; the first line and the first column are 1.
+    # Where it is written in the stack file; the first line is 1.
     line: int | None = None
-    column: int | None = None
 
     @property
     def is_problem(self) -> bool:
@@ -178,8 +177,8 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The line and column in the stack file, in brackets."""
-        return f" (line {self.line}, column {self.column})" if self.line else ""
+        """The line in the stack file, in brackets."""
+        return f" (line {self.line})" if self.line else ""
 
     def __str__(self) -> str:
         return f"{self.key}: {self.what}{self.place}" if self.key else f"{self.what}{self.place}"

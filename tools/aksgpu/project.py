@@ -4,6 +4,7 @@ Every use writes it again from the real Pulumi.yaml and stack file, into the reh
 Pulumi also writes its files. The real project is only read.
 """
 
+import json
 import os
 import secrets
 import shutil
@@ -23,10 +24,17 @@ from aksgpu.stack_names import policies_file, short_name, stack_file, stacks_in
 from rehearsal.arm.home import Home, Principal
 from rehearsal.files import read_record, write_whole
 from rehearsal.offline_plug_ins import FOLDER as OFFLINE_PLUG_INS
-from stack_settings.project_file import read_project
-from stack_settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
+from stack_settings.stack_file import (
+    STAND_IN,
+    StackFile,
+    StackFileError,
+    folder_of_stacks,
+    parse,
+    read_project,
+    with_stand_ins,
+)
 from stack_settings.stack_file import read as read_stack_file
-from stack_settings.yaml_text import NoYamlError, decoded, read_yaml, to_yaml
+from stack_settings.yaml_text import NoYamlError, read_yaml
 
 # The offline plug-ins, by the plug-in that each replaces. Our own plug-ins are not replaced.
 _OFFLINE: Mapping[str, Path] = MappingProxyType(
@@ -93,7 +101,7 @@ class Project:
     @property
     def main(self) -> Path:
         """The folder or file of the program's code."""
-        main = read_project(self.program).content.get("main", ".")
+        main = read_project(self.program).get("main", ".")
         return Path(self.program, str(main)).resolve()
 
     def configuration_of_the_pack(self, stack: str) -> Path | None:
@@ -202,11 +210,10 @@ class Project:
         """The config with placeholders, encrypted with the rehearsal's key, and that key."""
         key = StackKey(self.passphrase, keys.get("encryptionsalt"))
 
-        def encrypted(path: str, stand_in: str) -> dict[str, str]:
-            return {"secure": key.encrypted(stand_in, path)}
+        def encrypted(path: str, _: str) -> dict[str, str]:
+            return {"secure": key.encrypted(STAND_IN, path)}
 
-        readable = with_stand_ins(config, encrypted, read_project(self.program))
-        return readable, {**keys, "encryptionsalt": key.salt}
+        return with_stand_ins(config, encrypted), {**keys, "encryptionsalt": key.salt}
 
     def _stack_file(self, stack: str, text: str | None) -> StackFile:
         file = stack_file(stack_files(self.program), stack)
@@ -258,7 +265,7 @@ class Project:
 
 def stack_files(program: Path) -> Path:
     """The folder of a program's stack files."""
-    return program / read_project(program).folder_of_stacks
+    return program / folder_of_stacks(read_project(program))
 
 
 def _is_of_azure(key: str) -> bool:
@@ -270,11 +277,11 @@ def _is_of_azure(key: str) -> bool:
 def _read(file: Path) -> dict[str, Any]:
     """The map in a YAML file. Raises StackFileError if it cannot be read."""
     try:
-        content = read_yaml(decoded(file.read_bytes())).value
+        content, _ = read_yaml(file.read_bytes())
     except (OSError, NoYamlError) as error:
         raise StackFileError(f"{file} cannot be read: {error}") from None
     if not isinstance(content, dict | None):
-        raise StackFileError(f"{file} is not a map of keys and values (line 1, column 1)")
+        raise StackFileError(f"{file} is not a map of keys and values (line 1)")
     return content or {}
 
 
@@ -294,4 +301,5 @@ def _read_copy(file: Path) -> dict[str, Any] | None:
 def _write(file: Path, content: Mapping[str, Any]) -> None:
     """Writes a file only if its content changes: another rehearsal may be using it."""
     if _read_copy(file) != content:
-        write_whole(file, to_yaml(content).encode())
+        # JSON is YAML too.
+        write_whole(file, json.dumps(content, indent=2, ensure_ascii=False).encode())

@@ -17,13 +17,13 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from aks_catalogue.mistakes import Mistake
 from aksgpu.control_characters import visible
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, listed, verdict
 from aksgpu.running import ProgramError, terminated_as_interrupted
 from machine_setup import EngineUnavailableError
 from rehearsal.cloud import CloudError
 from stack_settings.stack_file import EscEnvironmentError, NoStackFileError, StackFileError
-from stack_settings.yaml_text import LocatedMistake
 
 _WITHOUT_END, _USUAL_WIDTH = 100_000, 80
 _COMMAND = re.compile(r"`([^`]*)`")
@@ -64,24 +64,21 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     """One of the FAILURES as findings."""
     if isinstance(error, StoppedError):
         return error.findings
-    if isinstance(error, StackFileError) and error.wrong:
-        return findings_of_mistakes(error.wrong)
     cause, advice = next(row for kind, row in _FAILURES.items() if isinstance(error, kind))
     return (Finding(cause, str(error), advice),)
 
 
-def findings_of_mistakes(mistakes: Iterable[LocatedMistake]) -> tuple[Finding, ...]:
-    """The mistakes of a stack file, each by its key and its place."""
+def findings_of_mistakes(mistakes: Iterable[tuple[Mistake, int | None]]) -> tuple[Finding, ...]:
+    """The mistakes of a stack file, each by its key and its line."""
     return tuple(
         Finding(
             Cause.STACK_FILE_INVALID,
             mistake.reason,
             "correct the stack file",
             key=mistake.path,
-            line=place.line if place else None,
-            column=place.column if place else None,
+            line=line,
         )
-        for mistake, place in mistakes
+        for mistake, line in mistakes
     )
 
 

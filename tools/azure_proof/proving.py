@@ -121,7 +121,7 @@ def _begin(options: Options, console: Console) -> dict[str, Any] | None:
 def _announced(
     choice: Choice, costs: Costs | None, name: str, deadline: datetime, options: Options
 ) -> Iterator[str]:
-    size = SystemPool.model_validate({}).vm_size
+    size = SystemPool.vm_size
     yield f"The proof creates the resource group {name} in {choice.location}, and in it:"
     yield f"  an AKS cluster (control plane: Free) with one node of {size}"
     yield f"  up to {MOST_NODES} nodes of {choice.size}; with --with, more"

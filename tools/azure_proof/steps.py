@@ -16,8 +16,8 @@ from aksgpu.running import Ended, Program
 from azure_proof.azure import Arm
 from azure_proof.choice import Choice
 from azure_proof.stack import POOL, STACK, ProofStack, dev_settings
+from components import NvidiaDevicePluginArgs
 from rehearsal.files import write_whole
-from stack_settings.model import DevicePlugin
 
 TAG = "aks-gpu-azure-proof"
 HOLDER = "holds-a-node"
@@ -237,7 +237,7 @@ def _as_sent(pool: Mapping[str, Any]) -> dict[str, Any]:
 
 def plugin(proof: Proof) -> Outcome:
     proof.up()
-    here = ("--namespace", DevicePlugin.model_validate({}).namespace)
+    here = ("--namespace", str(NvidiaDevicePluginArgs.namespace))
     command = ("get", "daemonsets", *here, "--output", "json")
     before = proof.on_cluster(*command).json()["items"]
     patch = [{"op": "replace", "path": _IMAGE, "value": _PAUSE}]

@@ -8,11 +8,10 @@ from typing import Any
 import pulumi
 
 import components
+from components.kinds import kind_of
 from components.package.docstrings import attributes, described, summary
-from components.package.kinds import kind_of
 from reference.markdown import Row, Tables, code, sections
 from reference.stack_file import anchor, is_argument, keys_of_arguments
-from stack_settings.section import Section
 
 _INTRODUCTION = """\
 The components build GPU node pools, and what belongs to them. Programs in a checkout of aks-gpu use
@@ -63,8 +62,8 @@ class _Page:
         self._described.add(kind.__name__)
         name = kind.__name__
         head = (code(name), "type", "default", "description")
-        path, section = keys_of_arguments().get(kind, ("", Section))
-        as_keys = [field for field in fields(kind) if is_argument(section, field.name)]
+        path, section = keys_of_arguments().get(kind, ("", kind))
+        as_keys = [field for field in fields(kind) if path and is_argument(section, field.name)]
         rows = [_argument(kind, field) for field in fields(kind) if field not in as_keys]
         yield from self._tables.table(name, _heading(name), head, rows)
         if as_keys:

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, get_args, get_origin
+from dataclasses import MISSING, Field, is_dataclass, replace
+from typing import Any
 
-from pydantic.fields import FieldInfo
-
+from components.kinds import Kind, kind_of
 from components.package.docstrings import (
     Attribute,
     attributes,
@@ -16,7 +15,7 @@ from components.package.docstrings import (
 )
 from reference.markdown import Row, Tables, code, sections, table
 from stack_settings.model import Settings
-from stack_settings.section import Section
+from stack_settings.section import Section, arguments_of, default_of, keys
 
 _INTRODUCTION = """\
 A stack file, `Pulumi.NAME.yaml`, describes a stack. Each key below begins with `aks-gpu:`; the file
@@ -37,9 +36,9 @@ A stack file, `Pulumi.NAME.yaml`, describes a stack. Each key below begins with 
           vmSize: Standard_NC24ads_A100_v4
           migProfile: MIG1g
 
-Mistakes are reported together, each with its key, line and column, before anything is created.
-`aksgpu preflight` reports them without running the program. Headers, labels, taints, tags, images,
-address ranges and addresses can be secrets (`pulumi config set --secret`); other keys cannot.
+Mistakes are reported together, each with its key and line, before anything is created.
+`aksgpu preflight` reports them without running the program. Values of `customHeaders`, `extra` and
+`gpuOperator.values` can be secrets (`pulumi config set --secret`); other keys cannot.
 What a key that you remove does to Azure:
 [which keys Azure keeps](../decisions/0029-what-is-taken-out.md)."""
 
@@ -63,85 +62,86 @@ def page() -> str:
     )
 
 
-def _parts() -> Iterator[tuple[str, type[Section]]]:
+def _parts() -> Iterator[tuple[str, Any]]:
     """The sections of a stack file, with those in them, by their paths."""
-    for field in Settings.model_fields.values():
-        for section in _sections_in(field.annotation):
-            yield from _with_parts(str(field.alias), section)
+    for key, section in _sections_in(Settings):
+        yield from _with_parts(key, section)
 
 
-def _with_parts(key: str, section: type[Section]) -> Iterator[tuple[str, type[Section]]]:
-    yield key, section
-    for field in section.model_fields.values():
-        for part in _sections_in(field.annotation):
-            yield from _with_parts(f"{key}.{field.alias}", part)
+def _with_parts(path: str, section: Any) -> Iterator[tuple[str, Any]]:
+    yield path, section
+    for key, part in _sections_in(section):
+        yield from _with_parts(f"{path}.{key}", part)
 
 
-def _part(tables: Tables, key: str, section: type[Section]) -> Iterator[str]:
-    yield f"## {key}"
+def _sections_in(section: Any) -> Iterator[tuple[str, Any]]:
+    """The sections that are values of a section's keys, or in lists of them, by key."""
+    for key, field in keys(section).items():
+        kind = kind_of(field.type)
+        kind = kind.items or kind
+        if is_dataclass(kind.base):
+            yield key, kind.base
+
+
+def _part(tables: Tables, path: str, section: Any) -> Iterator[str]:
+    yield f"## {path}"
     yield summary(section)
-    yield from tables.table(key, anchor(key), _HEAD, _keys(section, f"{key}."))
+    yield from tables.table(path, anchor(path), _HEAD, _keys(section, f"{path}."))
 
 
-def _keys(section: type[Section], path: str) -> list[Row]:
-    return [_key(section, path, name, field) for name, field in section.model_fields.items()]
+def _keys(section: Any, path: str) -> list[Row]:
+    parts = dict(_sections_in(section))
+    return [_key(section, path, key, key in parts) for key in keys(section)]
 
 
-def _key(section: type[Section], path: str, name: str, field: FieldInfo) -> Row:
-    key = _described(section, name)
-    parts = _sections_in(field.annotation)
-    place = anchor(f"{path}{field.alias}")
-    meaning = f"{key.meaning} [Its keys](#{place})" if parts else key.meaning
+def _key(section: Any, path: str, key: str, has_keys: bool) -> Row:
+    field = keys(section)[key]
+    about, kind = _described(section, field), kind_of(field.type)
+    place = anchor(f"{path}{key}")
+    meaning = f"{about.meaning} [Its keys](#{place})" if has_keys else about.meaning
     # A section can have another default than the component.
-    own = attributes(section).get(name)
+    own = attributes(section).get(field.name)
     has_own_default = own and not own.description
-    default = _default(field) if has_own_default else key.default or _default(field)
-    return code(field.alias), _type(field.annotation), default, meaning
+    default = _default(field) if has_own_default else about.default or _default(field)
+    return code(key), _type(kind), default, meaning
 
 
-def keys_of_arguments() -> dict[type, tuple[str, type[Section]]]:
+def keys_of_arguments() -> dict[type, tuple[str, Any]]:
     """The sections that take keys from a component's arguments, with their paths."""
     # A rung of gpuCapacity is a pool of gpuPools, which people look for.
-    parts = reversed([*_parts()])
-    return {part.arguments: (path, part) for path, part in parts if part.arguments}
+    return {arguments_of(part): (path, part) for path, part in reversed([*_parts()])}
 
 
-def is_argument(section: type[Section], name: str) -> bool:
+def is_argument(section: Any, name: str) -> bool:
     """Whether a key has type, default and description of the component's argument."""
-    return name in section.model_fields and name not in attributes(section)
+    is_own = name in attributes(section) and issubclass(section, Section)
+    return not is_own and name in (field.name for field in keys(section).values())
 
 
 def anchor(path: str) -> str:
     return path.lower().replace(".", "")
 
 
-def _described(section: type[Section], name: str) -> Attribute:
-    own = attributes(section).get(name)
-    if own and own.description:
+def _described(section: Any, field: "Field[Any]") -> Attribute:
+    own = attributes(section).get(field.name)
+    if own and own.description and issubclass(section, Section):
         return own
-    argument = described(section.arguments or section, name)
+    if section is Settings and own:
+        return replace(own, description=summary(kind_of(field.type).base))
+    argument = described(arguments_of(section) or section, field.name)
     return replace(argument, description=in_properties(argument.description))
 
 
-def _default(field: FieldInfo) -> str:
-    if field.is_required():
-        return "**required**"
-    if field.default in (None, "", [], {}) or isinstance(field.default, Section):
-        return "none"
-    return code(json.dumps(field.default).strip('"'))
+def _default(field: "Field[Any]") -> str:
+    default = default_of(field)
+    if default is MISSING:
+        return "none" if is_dataclass(kind_of(field.type).base) else "**required**"
+    return "none" if default in (None, "", (), {}) else code(json.dumps(default).strip('"'))
 
 
-def _type(annotation: Any) -> str:
-    kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
-    if get_origin(annotation) is list:
-        return f"list of {_type(kinds[0])}s"
-    if get_origin(annotation) is dict:
-        return "map" if kinds[1] is Any else f"map of {_type(kinds[1])}s"
-    if kinds:
-        return _type(kinds[0])
-    return _WORDS.get(annotation, "map")
-
-
-def _sections_in(annotation: Any) -> list[type[Section]]:
-    kinds = [annotation, *get_args(annotation)]
-    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)]
+def _type(kind: Kind) -> str:
+    if kind.items and kind.base is list:
+        return f"list of {_type(kind.items)}s"
+    if kind.items:
+        return "map" if kind.items.base is object else f"map of {_type(kind.items)}s"
+    return _WORDS.get(kind.base, "map")

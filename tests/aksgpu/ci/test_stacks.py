@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aksgpu.ci import stacks
-from stack_settings.project_file import project_in
+from stack_settings.stack_file import folder_of_stacks, project_in
 from tests.bench import ROOT
 
 STACKS = ("dev", "prod")
@@ -340,7 +340,7 @@ def test_the_stack_folder_is_read_as_in_settings_or_refused(
     text = yaml.safe_dump(
         project, default_style=style, default_flow_style=flow, allow_unicode=True, width=1000
     )
-    expected = PurePosixPath(os.path.normpath(project_in(text.encode()).folder_of_stacks))
+    expected = PurePosixPath(os.path.normpath(folder_of_stacks(project_in(text.encode()))))
 
     try:
         folder = stacks.folder_of_stacks(text)

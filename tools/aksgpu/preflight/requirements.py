@@ -20,7 +20,7 @@ from aks_catalogue.nodes import (
 from aks_catalogue.regions import plain
 from aks_catalogue.valid_pools import OPERATOR
 from stack_settings.model import Settings
-from stack_settings.pools import GpuPool, NodePool, SystemNodePool, SystemPool
+from stack_settings.pools import GpuPool, NodePool, SystemNodePool
 
 # AKS, and the providers of the machines and networks that AKS creates in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
@@ -92,18 +92,18 @@ def features(settings: Settings) -> Mapping[str, bool]:
     if settings.pools_of("managed"):
         registers = settings.managed_gpu_feature == "register"
         needed[f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}"] = registers
-    with_infiniband = [pool for pool in settings.all_gpu_pools if pool.has_infiniband]
+    with_infiniband: list[Any] = [pool for pool in settings.all_gpu_pools if pool.has_infiniband]
     if any((pool.max_count or pool.count) > 1 for pool in with_infiniband):
         registers = settings.infiniband_feature == "register"
         needed[f"{INFINIBAND_NAMESPACE}/{INFINIBAND_FEATURE}"] = registers
     return needed
 
 
-def _pool(pool: SystemPool | SystemNodePool | NodePool | GpuPool, key: str) -> PlannedPool:
+def _pool(pool: Any, key: str) -> PlannedPool:
     fewest = pool.count if pool.min_count is None else pool.min_count
     most = pool.count if pool.max_count is None else pool.max_count
-    gpu = pool if isinstance(pool, GpuPool) else None
-    of_users = pool if isinstance(pool, GpuPool | NodePool) else None
+    gpu: Any = pool if isinstance(pool, GpuPool) else None
+    of_users: Any = pool if isinstance(pool, GpuPool | NodePool) else None
     return PlannedPool(
         name=pool.name,
         key=key,
@@ -125,7 +125,7 @@ def _pool(pool: SystemPool | SystemNodePool | NodePool | GpuPool, key: str) -> P
     )
 
 
-def _fixed(pool: GpuPool) -> dict[str, Any]:
+def _fixed(pool: Any) -> dict[str, Any]:
     fixed = {
         "vmSize": plain(pool.vm_size),
         "scaleSetPriority": "Spot" if pool.spot else "Regular",

@@ -1,6 +1,6 @@
 """Reads a stack file without Pulumi, as the program reads it with Pulumi."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,10 @@ from aksgpu.stack_names import stack_file, stack_of
 from provider_kit.configuration import Configuration
 from stack_settings import PROJECT
 from stack_settings.model import Settings
-from stack_settings.project_file import read_project
 from stack_settings.reading import SettingsError, load
 from stack_settings.secrets import cannot_be_secret
 from stack_settings.stack_file import StackFile, as_engine_config
 from stack_settings.stack_file import read as read_file
-from stack_settings.yaml_text import LocatedMistake, Place
 
 # The providers whose config in the stack file can name the subscription. The last one wins.
 _PROVIDERS = (PACKAGE, "azure-native")
@@ -39,24 +37,21 @@ class StackConfiguration:
 
 def read(folder: Path, stack: str) -> StackConfiguration:
     """Raises StoppedError with all mistakes, or StackFileError if the file cannot be read."""
-    return configuration_of(read_file(stack_file(stack_files(folder), stack)), folder)
+    return configuration_of(read_file(stack_file(stack_files(folder), stack)))
 
 
-def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
+def configuration_of(file: StackFile) -> StackConfiguration:
     """The configuration in a stack file; raises as `read` does."""
-    project = read_project(folder)
-    texts = as_engine_config(project.defaults | file.config)
-    placed, warnings = file.mistakes(project), list[str]()
-    if not placed:
-        file.require_whole()
-    mistakes = [mistake for mistake, _ in placed] + list(_forbidden_secrets(file))
+    texts = as_engine_config(file.config)
+    file.require_whole()
+    warnings, mistakes = list[str](), list(_forbidden_secrets(file))
     try:
         settings = load(texts, stack_of(file.name) or "", warnings.append)
     except SettingsError as error:
         reported = {mistake.path for mistake in mistakes}
         mistakes += [mistake for mistake in error.mistakes if mistake.path not in reported]
     if mistakes:
-        raise _stopped(file, mistakes, dict(placed))
+        raise StoppedError(*findings_of_mistakes(file.located(mistakes)))
     azure = Configuration(_azure(texts), PACKAGE, SETTINGS)
     return StackConfiguration(settings, azure, warnings, placeholders(file))
 
@@ -84,17 +79,6 @@ def _forbidden_secrets(file: StackFile) -> Iterator[Mistake]:
     prefix = f"{PROJECT}:"
     paths = [path.removeprefix(prefix) for path in file.secrets if path.startswith(prefix)]
     return cannot_be_secret(paths)
-
-
-def _stopped(
-    file: StackFile, mistakes: Iterable[Mistake], places: Mapping[Mistake, Place | None]
-) -> StoppedError:
-    """An error with all mistakes, each with its place in the file."""
-    located = [
-        LocatedMistake(mistake, places.get(mistake) or file.place_of_key(mistake.path))
-        for mistake in mistakes
-    ]
-    return StoppedError(*findings_of_mistakes(located))
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from stack_settings.model import Settings
 
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
     """The answers for the cluster, and for each pool with another version than the cluster."""
-    cluster = settings.cluster.kubernetes_version
+    cluster = settings.cluster.kubernetes_version or ""
     present = _cluster(facts)
     about = About("version", key="cluster.kubernetesVersion")
     if settings.cluster.existing:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aksgpu.rehearsal_stage import rehearsed_project
-from stack_settings.project_file import read_project
+from stack_settings.stack_file import read_project
 
 _ENDINGS = (".json", ".json.gz")
 
@@ -14,7 +14,7 @@ def stacks_of(home: Path) -> list[str]:
     folder = rehearsed.state / ".pulumi" / "stacks"
     # The rehearsal has a project file too, whatever has become of the program's.
     projects = map(read_project, (rehearsed.program, rehearsed.folder))
-    program = next((name for each in projects if (name := each.content.get("name"))), None)
+    program = next((name for each in projects if (name := each.get("name"))), None)
     stacks = []
     for file in folder.rglob("*"):
         ending = next((ending for ending in _ENDINGS if file.name.endswith(ending)), None)

@@ -109,7 +109,7 @@ def _deploy_base(
         if project.main == PROGRAM:
             # The engine would carry the mistakes as text only.
             file = parse(base, f"Pulumi.{stack}.yaml")
-            provide_group(cloud, stack_file.configuration_of(file, project.program).settings)
+            provide_group(cloud, stack_file.configuration_of(file).settings)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             # Its sizes and images may have been retired since it was deployed.
             cloud.offer({"today": str(BEFORE_ALL_RETIREMENTS), "anyGpuSize": True})
@@ -155,7 +155,7 @@ def _has_operator(project: Project, stack: str, base: str) -> bool:
     with suppress(StackFileError, StoppedError):
         if project.main == PROGRAM:
             file = parse(base, f"Pulumi.{stack}.yaml")
-            settings = stack_file.configuration_of(file, project.program).settings
+            settings = stack_file.configuration_of(file).settings
             return bool(settings.pools_of(OPERATOR))
     return False
 

@@ -1,12 +1,13 @@
 """Reviews stacks one by one; every failure becomes a part of the review."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding, StoppedError
@@ -15,7 +16,7 @@ from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.stack_file import configuration_of
 from aksgpu.project import Project, stack_files
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
-from aksgpu.report import findings_of, findings_of_mistakes
+from aksgpu.report import findings_of
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.costs import costs_by, prices_of
 from aksgpu.review.git import content_at, path_in_repository
@@ -37,16 +38,17 @@ from machine_setup.cache import Say
 from machine_setup.progress import Progress
 from rehearsal.cloud import is_rehearsal
 from stack_settings.own_file import read_own
-from stack_settings.project_file import ProjectFile, project_in, read_project
 from stack_settings.stack_file import (
     EscEnvironmentError,
     NoStackFileError,
     StackFile,
     StackFileError,
+    folder_of_stacks,
     parse,
+    project_in,
+    read_project,
 )
 from stack_settings.stack_file import read as read_stack_file
-from stack_settings.yaml_text import NoYamlError, decoded
 
 # Waits until no other review uses the home.
 Home = Callable[[], Path]
@@ -90,7 +92,7 @@ class ReviewOptions:
         return stack_files(self.project)
 
     @cached_property
-    def project_at_base(self) -> ProjectFile:
+    def project_at_base(self) -> Mapping[str, Any]:
         return project_in(content_at(self.project, self.base, "Pulumi.yaml") or b"")
 
 
@@ -189,10 +191,8 @@ def _review(
     keys = [problem.key for problem in review.problems]
     keys += [row.key for row in review.preflight.rows] if review.preflight else []
     for key in filter(None, keys):
-        if place_of_key := file.place_of_key(key):
-            review.lines[key] = place_of_key.line
-    # For a key that the file has twice, the problem has the right line.
-    review.lines |= {each.key: each.line for each in review.problems if each.key and each.line}
+        if line := file.line_of_key(key):
+            review.lines[key] = line
 
 
 def _refuse_mistakes(file: StackFile, project: Path) -> None:
@@ -200,9 +200,7 @@ def _refuse_mistakes(file: StackFile, project: Path) -> None:
     # Pulumi resolves values from an ESC environment; they are not known here.
     with suppress(EscEnvironmentError):
         if Project(project, project).main == PROGRAM and file.content:
-            configuration_of(file, project)
-    if mistakes := file.mistakes(read_project(project)):
-        raise StoppedError(*findings_of_mistakes(mistakes))
+            configuration_of(file)
 
 
 def _criteria(review: StackReview, options: ReviewOptions, files: _Files) -> Criteria:
@@ -273,11 +271,18 @@ def _place(
         review.notes.append(f"{options.base} has no {name}: everything is new.")
     if files.is_deleted:
         review.notes.append(f"The change deletes {name}. {_LEFT_BEHIND}")
-    if options.base and options.project_at_base.runtime != read_project(options.project).runtime:
+    now = read_project(options.project)
+    if options.base and _runtime(options.project_at_base) != _runtime(now):
         review.notes.append(_OTHER_RUNTIME)
-    now, project = files.base if files.is_deleted else None, Project(options.project, home())
-    with rehearsed(review, project, files.base, now, engine, say) as place:
+    text, project = files.base if files.is_deleted else None, Project(options.project, home())
+    with rehearsed(review, project, files.base, text, engine, say) as place:
         yield place
+
+
+def _runtime(project: Mapping[str, Any]) -> Any:
+    """What runs a program: a language, with options."""
+    runtime = project.get("runtime")
+    return {"name": runtime} if isinstance(runtime, str) else runtime
 
 
 def _at_base(options: ReviewOptions, name: str) -> str | None:
@@ -285,15 +290,9 @@ def _at_base(options: ReviewOptions, name: str) -> str | None:
     if not options.base:
         return None
     content = content_at(
-        options.project, options.base, f"{options.project_at_base.folder_of_stacks}/{name}"
+        options.project, options.base, f"{folder_of_stacks(options.project_at_base)}/{name}"
     )
-    if content is None:
-        return None
-    try:
-        return decoded(content)
-    except NoYamlError:
-        # The reader of the file reports the mistake.
-        return content.decode(errors="replace")
+    return None if content is None else content.decode("utf-8-sig", errors="replace")
 
 
 def _files(options: ReviewOptions, stack: str) -> _Files:
