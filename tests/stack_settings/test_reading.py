@@ -216,6 +216,10 @@ RETIRED_IMAGE = (
         ),
         ({"gpuPools": [{"vmSize": "Standard_NC8as_T4_v3"}]}, "gpuPools[0].name: is required"),
         (
+            {"gpuPools": [{**POOL, "minCount": 3, "maxCount": 1}]},
+            "gpuPools[0].maxCount: 1 is less than minCount, 3",
+        ),
+        (
             {"gpuPools": [{**POOL, "name": "system"}]},
             "gpuPools[0].name: 2 pools are named 'system': give each its own name",
         ),
