@@ -9,6 +9,7 @@ from aks_catalogue import valid_clusters as valid
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.valid import one_of
 from components.aks_cluster import AksClusterArgs, AutoscalerArgs, NetworkArgs
+from components.declared import checked
 from components.gpu_isolation import GpuIsolationArgs
 from components.nvidia_device_plugin import NvidiaDevicePluginArgs
 from components.nvidia_gpu_operator import NvidiaGpuOperatorArgs
@@ -16,7 +17,7 @@ from components.registry_access import RegistryAccessArgs
 from components.resource_group import ResourceGroupArgs
 from components.sample_job import SampleJobArgs
 from stack_settings.pools import Capacity, GpuPool, NodePool, Pool, SystemNodePool, SystemPool
-from stack_settings.section import Section, checked
+from stack_settings.section import Section
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,12 @@ from aks_catalogue.headers import parse
 from aks_catalogue.sizes import has_rdma, is_gpu_size
 from aks_catalogue.valid import one_of
 from components.aks_cluster import SystemPoolArgs
+from components.declared import checked
 from components.gpu_capacity import GpuCapacityArgs
 from components.gpu_node_pool import GpuNodePoolArgs
 from components.node_pool import NodePoolArgs
 from components.system_node_pool import SystemNodePoolArgs
-from stack_settings.section import Section, checked, must_be
+from stack_settings.section import Section, must_be
 
 # The arguments of pools that they have from the stack.
 _OF_THE_STACK = ("resource_group_name", "cluster_name", "subnet_id", "tags")

@@ -5,13 +5,13 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, Field, field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from aks_catalogue.mistakes import Mistake, property_path, shown
-from aks_catalogue.valid import Rule, Rules, mistakes, property_mistakes, rules
+from aks_catalogue.valid import Rules, mistakes, property_mistakes, rules
 from components.declared import camel_case, declared
 from components.extra_properties import extra_mistakes
 from components.kinds import Kind, kind_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # A component's arguments, a dataclass.
 Args = TypeVar("Args", bound="DataclassInstance")
 
-_RULES, _REQUIRED = "rules", object()
 # How similar a misspelled key is to the right one; tags is not near taints.
 _SIMILAR = 0.65
 _WORDS: Mapping[type, str] = MappingProxyType(
@@ -62,16 +61,6 @@ class Section:
         return kind(**{name: getattr(self, name) for name in names}, **more)
 
 
-def checked(*rules: Rule, default: Any = _REQUIRED) -> Any:
-    """Declares a key with rules, beside those of the argument of its name."""
-    metadata = {_RULES: rules}
-    if default is _REQUIRED:
-        return field(metadata=metadata)
-    if isinstance(default, dict):
-        return field(default_factory=default.copy, metadata=metadata)
-    return field(default=default, metadata=metadata)
-
-
 @cache
 def arguments_of(section: Any) -> Any:
     """Returns the component's arguments that are keys of a section; None if there are none."""
@@ -92,10 +81,16 @@ def keys(section: Any) -> Mapping[str, "Field[Any]"]:
 
 @cache
 def rules_of(section: Any, *, doubtful: bool = False) -> Rules:
-    """Returns the rules by key, or those whose violation is only a warning."""
+    """Returns the rules by key, or those whose violation is only a warning.
+
+    A key that a section declares anew has its own rules beside those of the argument.
+    """
+    own = declared(section)
     given = declared(arguments_of(section)) if arguments_of(section) else {}
     about = {
-        key: (*given.get(each.name, ()), *each.metadata.get(_RULES, ()))
+        key: own[each.name]
+        if given.get(each.name) in (None, own[each.name])
+        else (*given[each.name], *own[each.name])
         for key, each in keys(section).items()
     }
     return rules(about, doubtful=doubtful)
