@@ -69,7 +69,7 @@ def test_the_advice_about_quota_names_limit_family_and_scope(place: Place) -> No
         "usedByThisStack": 0,
         "needed": 24,
         "limitNeeded": 24,
-        "limitNeededFirst": 16,
+        "left": 8,
     }
 
 
@@ -221,3 +221,32 @@ def test_a_rotation_needs_the_quota_of_both_pools(place: Place) -> None:
     assert used(rotating | {"labels": {"a": "b"}}) == (16, False)
     for change in ({"osDiskSizeGb": 256}, {"zones": ["1"]}, {"spot": True}, {"gpuStack": "none"}):
         assert used(rotating | change) == (0, True), change
+
+
+LADDER = {"name": "training", "vmSize": "Standard_NC24ads_A100_v4", "maxCount": 4}
+OF_A100 = "StandardNCADSA100v4Family"
+
+
+def test_of_rungs_the_largest_counts(place: Place) -> None:
+    """They stand in for each other. Four nodes with 24 vCPUs each, and one of a surge."""
+    zonal = [{"name": f"zone{zone}", "zones": [zone]} for zone in "12"]
+    capacity = {**LADDER, "rungs": [{"name": "regular"}, *zonal]}
+    place.offer(**limits(**{OF_A100: 120}))
+    result = place.ask(gpuCapacity=[capacity])
+    assert the(result, "quota", "regular").answer == the(result, "quota", "zone2").answer == "ok"
+    assert "needed at most 120 (120 for 4 nodes and 1 surge node" in (
+        the(result, "quota", "regular").what
+    )
+
+
+def test_a_rung_without_quota_is_a_warning_if_it_may_start(place: Place) -> None:
+    """AKS takes such a pool, and the autoscaler the next rung."""
+    place.offer(**limits(**{OF_A100: 24}))
+    for least, answer in ((0, "warning"), (1, "warning"), (2, "problem")):
+        rung = {"name": "regular", "minCount": least, "count": least}
+        rungs = [{"name": "spot", "spot": True}, rung]
+        result = place.ask(gpuCapacity=[{**LADDER, "rungs": rungs}])
+        row = the(result, "quota", "regular")
+        assert (row.answer, row.key) == (answer, "gpuCapacity[0].rungs[1].maxCount")
+        assert "a limit of 120 or more" in row.advice
+        assert the(result, "quota", "spot").answer == "ok"

@@ -92,10 +92,6 @@ class ExistingCluster:
     pools: Mapping[str, ExistingPool]
     has_system_identity: bool = False
     has_long_term_support: bool = False
-    # Of the cluster autoscaler; empty for AKS's default.
-    expander: str = ""
-    # Whether the autoscaler spreads new nodes over similar pools.
-    balances: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +214,6 @@ def version(offered: "KubernetesVersion") -> Version:
 def cluster(managed: "ManagedCluster") -> ExistingCluster:
     properties: Any = managed.properties
     pools = (properties.agent_pool_profiles if properties else None) or ()
-    scaling = properties.auto_scaler_profile
     return ExistingCluster(
         id=str(managed.id),
         location=plain(str(managed.location)),
@@ -228,8 +223,6 @@ def cluster(managed: "ManagedCluster") -> ExistingCluster:
         has_system_identity=managed.identity is not None
         and _text(managed.identity.type) == "SystemAssigned",
         has_long_term_support=_text(properties.support_plan) == LONG_TERM,
-        expander=_text(scaling.expander) if scaling else "",
-        balances=bool(scaling) and scaling.balance_similar_node_groups == "true",
     )
 
 

@@ -10,7 +10,6 @@ from azure.core.exceptions import AzureError
 
 from aksgpu.outcome import Cause, verdict
 from aksgpu.preflight import (
-    capacities,
     costs,
     existence,
     quota,
@@ -44,8 +43,6 @@ class Preflight:
     subscription: str = ""
     rows: list[Row] = field(default_factory=list)
     costs: Costs | None = None
-    # What is known of each rung of a capacity.
-    rungs: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def verdict(self) -> Cause:
@@ -64,7 +61,6 @@ class Preflight:
             **self.verdict.document(),
             "rows": [row.document() for row in self.rows],
             "costs": self.costs.document() if self.costs else None,
-            "rungs": self.rungs,
         }
 
 
@@ -86,9 +82,7 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     result.rows += judge(settings, facts, access.today)
     if prices is not None:
         result.costs = costs.costs(requirements.pools(settings), prices, facts)
-        result.rungs = [*capacities.rungs(result.costs, result.rows)]
         result.rows += costs.judge(result.costs)
-        result.rows += capacities.judge_order(result.costs)
     return result
 
 
@@ -125,7 +119,6 @@ def _answers(
     yield from quota.judge(pools, facts)
     yield from reservations.judge(settings, pools, facts)
     yield from scores.judge(pools, facts)
-    yield from capacities.judge_expander(settings, facts)
 
 
 def _no_access(failure: Unanswered) -> Row:

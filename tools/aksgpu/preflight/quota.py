@@ -1,6 +1,7 @@
 """Whether the subscription's quota is enough for the most that the stack can need."""
 
 import shlex
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,8 +22,6 @@ class _Demand:
     first: int = 0
     most: int = 0
     surging: int = 0
-    # The most that another rung of the capacity needs instead.
-    instead: int = 0
     # How many of them the quota already counts as used.
     present: int = 0
 
@@ -37,29 +36,10 @@ def judge(pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
         yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
         return
     demands = _demands(pools, facts)
-    answers = [
-        (pool, _of_pool(pool, facts, _demands(pools, facts, pool) if pool.capacity else demands))
-        for pool in pools
-    ]
-    yield from _with_alternatives(answers)
+    yield from (_of_pool(pool, facts, demands) for pool in pools)
     if plain(_REGION) in demands:
         about = About("quota of the region")
         yield _compared(about, _REGION, facts, demands)
-
-
-def _with_alternatives(answers: Sequence[tuple[PlannedPool, Row]]) -> Iterator[Row]:
-    """Only warns of a rung without quota, if another rung of its capacity has enough.
-
-    That goes for nodes that may come: AKS refuses a pool whose first nodes have no quota.
-    """
-    served = {pool.capacity for pool, row in answers if row.answer == "ok"} - {""}
-    for pool, row in answers:
-        can_start = row.figures.get("limitNeededFirst", 0) <= row.figures.get("limit", 0)
-        if row.cause is Cause.QUOTA_TOO_SMALL and pool.capacity in served and can_start:
-            what = f"{row.what}; other rungs of {pool.capacity} can be had"
-            yield replace(row, answer="warning", what=what, cause=None)
-        else:
-            yield row
 
 
 def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
@@ -75,12 +55,14 @@ def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) ->
         what = f"{pool.max_surge!r} is neither a number of nodes nor a percentage"
         about = About("quota", pool.name, f"{pool.key}.maxSurge")
         return about.unknown(what, "write 1, or 10%")
-    names = [_SPOT] if pool.spot else [size.family, *([_REGION] if pool.capacity else [])]
-    answers = []
-    for name in names:
-        explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
-        answers.append(_compared(about, name, facts, demands, explanation))
-    return next((row for row in answers if row.answer != "ok"), answers[0])
+    name = _SPOT if pool.spot else size.family
+    explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
+    row = _compared(about, name, facts, demands, explanation)
+    can_start = demands[plain(name)].first <= row.figures.get("left", 0)
+    if pool.is_rung and row.cause is Cause.QUOTA_TOO_SMALL and can_start:
+        # AKS takes such a pool, and its autoscaler the next rung.
+        return replace(row, answer="warning", cause=None)
+    return row
 
 
 def _compared(
@@ -101,7 +83,7 @@ def _compared(
         "usedByThisStack": demand.present,
         "needed": demand.surging,
         "limitNeeded": needed,
-        "limitNeededFirst": others + demand.first,
+        "left": quota.limit - others,
     }
     what = (
         f"{quota.name}: limit {quota.limit}, used {quota.used}"
@@ -132,9 +114,7 @@ def _explanation(
     others = demand.surging - vcpus
     shared = f", {others} for other pools of the stack" if others else ""
     beside = f", in addition to {old.count} of the pool that it replaces" if old else ""
-    more = f"; the other rungs need up to {demand.instead}, instead of these"
-    more = more if demand.instead else ""
-    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}{more}"
+    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}"
 
 
 def _how_far(quota: Quota, others: int, demand: _Demand) -> str:
@@ -158,30 +138,22 @@ def _advice(quota: Quota, needed: int, facts: Facts) -> str:
     )
 
 
-def _demands(
-    pools: Sequence[PlannedPool], facts: Facts, rung: PlannedPool | None = None
-) -> dict[str, _Demand]:
-    """The demand in each quota.
-
-    Rungs stand in for each other: of a capacity this one counts, or the one that needs least.
-    """
-    sized = [(pool, size) for pool in pools if (size := facts.size(pool.vm_size))]
-    names = {name for pool, size in sized for name in _names(size.family, spot=pool.spot)}
-    demands = {name: _Demand() for name in names}
-    for name, demand in demands.items():
-        # The most, and that with the surge, of each pool or of the rungs of each capacity.
-        choices: dict[str, list[tuple[int, int]]] = {}
-        for pool, size in sized:
-            vcpus = size.vcpus if name in _names(size.family, spot=pool.spot) else 0
-            demand.first += pool.first * vcpus
-            most, surging = pool.most * vcpus, (pool.most + (pool.surge or 0)) * vcpus
-            if rung and pool.capacity == rung.capacity and pool != rung:
-                demand.instead = max(demand.instead, surging)
-            else:
-                choices.setdefault(pool.capacity or pool.key, []).append((most, surging))
-        least = [min(each) for each in choices.values()]
-        demand.most = max(demand.first, sum(most for most, _ in least))
-        demand.surging = max(demand.first, sum(surging for _, surging in least))
+def _demands(pools: Sequence[PlannedPool], facts: Facts) -> dict[str, _Demand]:
+    """The demand in each quota. Of pools that stand in for each other, the largest counts."""
+    demands: dict[str, _Demand] = defaultdict(_Demand)
+    largest: dict[tuple[str, str], tuple[int, int]] = defaultdict(lambda: (0, 0))
+    for pool in pools:
+        if size := facts.size(pool.vm_size):
+            for name in _names(size.family, spot=pool.spot):
+                demands[name].first += pool.first * size.vcpus
+                own = pool.most * size.vcpus, (pool.most + (pool.surge or 0)) * size.vcpus
+                largest[name, pool.slot] = max(largest[name, pool.slot], own)
+    for (name, _), (most, surging) in largest.items():
+        demands[name].most += most
+        demands[name].surging += surging
+    for demand in demands.values():
+        demand.most = max(demand.first, demand.most)
+        demand.surging = max(demand.first, demand.surging)
     for pool in pools:
         # The present pool stays until the new one is ready, so its nodes are in addition.
         existing_pool = None if _rotating(pool, facts) else facts.pool(pool.name)

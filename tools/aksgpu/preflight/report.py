@@ -1,8 +1,6 @@
 """The report of a preflight for people. Preflight.to_json has the same facts for programs."""
 
-from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -19,8 +17,6 @@ _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "unknown":
 def render(preflight: Preflight, console: Console, next_step: str) -> None:
     """Shows a preflight; `next_step` is what to do if there is no problem."""
     render_answers(preflight, console)
-    if preflight.rungs:
-        _print_rungs(preflight.rungs, console)
     if preflight.costs is not None:
         _print_costs(preflight.costs, console)
     render_result(preflight, console, "run this again")
@@ -70,25 +66,10 @@ def _what_to_do(row: Row) -> str:
     return f"{row.key}: {row.advice}" if row.key and row.advice else row.advice
 
 
-def _print_rungs(rungs: Sequence[Mapping[str, Any]], console: Console) -> None:
-    known = ("pool", "size", "kind", "zones", "offered", "quota", "score")
-    title = "Rungs of capacities: the first one with machines gets the nodes"
-    rung_table = table("rung", *known, "node hour", "GPU hour", title=title)
-    for rung in rungs:
-        texts = [
-            ", ".join(rung[name]) if name == "zones" else str(rung[name] or "") for name in known
-        ]
-        prices = [rung["nodeHour"], rung["gpuHour"]]
-        texts += ["unknown" if each is None else f"{each:,.4f}" for each in prices]
-        rung_table.add_row(*map(Text, [f"{rung['capacity']} {rung['rung']}", *texts]))
-    console.print()
-    console.print(rung_table)
-
-
 def _print_costs(costs: Costs, console: Console) -> None:
     title, prices = "The cost of the nodes is not known", costs.prices
     lines = [f"Not included: {', '.join(LEFT_OUT)}. A month has {HOURS_A_MONTH} hours."]
-    if any(cost.pool.capacity for cost in costs.pools):
+    if any(cost.pool.is_rung for cost in costs.pools):
         why = "Rungs of a capacity stand in for each other"
         lines.append(f"{why}: the highest cost is that of all rungs together.")
     if not isinstance(prices, Unanswered):

@@ -1,7 +1,7 @@
 """What a stack requires of Azure, according to its settings."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from aks_catalogue import rotation
@@ -49,13 +49,20 @@ class PlannedPool:
     max_surge: str | None = None
     max_unavailable: str | None = None
     reservation_group: str = ""
-    # The capacity of which it is a rung; empty for a pool of its own.
-    capacity: str = ""
     is_divided: bool = False
     gpu_stack: str = "device-plugin"
     rotates: bool = False
     # What replaces the pool, by path; without what is left to AKS.
     fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_rung(self) -> bool:
+        return ".rungs[" in self.key
+
+    @property
+    def slot(self) -> str:
+        """What it shares with the pools that stand in for it: the rungs of a capacity."""
+        return self.key.partition(".rungs[")[0]
 
     @property
     def has_specialized_image(self) -> bool:
@@ -70,11 +77,7 @@ class PlannedPool:
 def pools(settings: Settings) -> list[PlannedPool]:
     """The pools that the stack creates; the system pool only if the stack creates the cluster."""
     first = [_pool(pool, "systemPool") for pool in settings.first_pool]
-    capacities = {rung.name: each.name for each in settings.gpu_capacity for rung in each.rungs}
-    return first + [
-        replace(_pool(pool, key), capacity=capacities.get(pool.name, ""))
-        for key, pool in settings.separate_pools
-    ]
+    return first + [_pool(pool, key) for key, pool in settings.separate_pools]
 
 
 def features(settings: Settings) -> Mapping[str, bool]:
