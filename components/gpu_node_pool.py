@@ -255,7 +255,7 @@ class GpuNodePool(pulumi.ComponentResource):
         rotates: bool,
     ) -> "aks.AgentPool | AgentPool":
         is_preview = args.by_aks_preview
-        pool = with_extra(_properties(args, node_taints), args.extra)
+        pool = with_extra(gpu_pool_properties(args, node_taints), args.extra)
         sent_or_extra = with_extra(sent(args), args.extra)
         if rotates:
             headers = args.custom_headers if args.replace_on_header_change else None
@@ -292,7 +292,9 @@ class GpuNodePool(pulumi.ComponentResource):
         return unaliased_resource(aks.AgentPool, aks.AgentPoolArgs, name, pool, opts)
 
 
-def _properties(args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]) -> dict[str, Any]:
+def gpu_pool_properties(
+    args: GpuNodePoolArgs, node_taints: pulumi.Input[list[str]]
+) -> dict[str, Any]:
     """Returns what requests for the pool have, of either provider."""
     nvidia = {"nvidia": {"managementMode": "Managed"}} if args.gpu_stack == "managed" else {}
     pool = {

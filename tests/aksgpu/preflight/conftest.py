@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from azure.mgmt.containerservice.models import ManagedCluster
 
 from aksgpu.preflight.access import Access, of_rehearsal
 from aksgpu.preflight.facts import Facts, OfferedSize
@@ -60,6 +61,12 @@ def facts_with(*offers: OfferedSize, **more: Any) -> Facts:
         "owned": frozenset(),
     }
     return Facts(**known | more)
+
+
+def cluster_with(*pools: Mapping[str, Any], version: str = "1.35.1", **more: Any) -> ManagedCluster:
+    """A cluster that exists, with these pools."""
+    properties = {"currentKubernetesVersion": version, "agentPoolProfiles": pools, **more}
+    return ManagedCluster({"id": "/c", "location": "eastus", "properties": properties})
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ STACK = stack_of(
     resourceGroup={"name": "g", "existing": True},
     cluster={"name": "c", "existing": True},
 )
+POOLS = requirements.pools(STACK)
 
 
 class Answers:
@@ -76,9 +77,8 @@ def server() -> Iterator[tuple[Answers, str]]:
 def asked(url: str) -> Preflight:
     """What is known of a stack, with all that follows from it."""
     facts, prices = asyncio.run(_ask(url))
-    pools = requirements.pools(STACK)
-    result = Preflight("test", rows=judge(STACK, facts, date(2026, 11, 22)))
-    result.costs = costs.costs(pools, prices, facts)
+    result = Preflight("test", rows=judge(STACK, POOLS, facts, date(2026, 11, 22)))
+    result.costs = costs.costs(POOLS, prices, facts)
     result.rows += costs.judge(result.costs)
     json.dumps(result.to_json())
     return result
@@ -100,8 +100,8 @@ async def _ask(url: str) -> tuple[Facts, PriceList | Unanswered]:
             prices=await enter(AsyncPipelineClient(url, policies=access._policies())),
             prices_url=url,
         )
-        facts = await queries.ask(STACK, clients, lambda _: None)
-        names = [costs.name_in_prices(pool, facts) for pool in requirements.pools(STACK)]
+        facts = await queries.ask(STACK, POOLS, clients, lambda _: None)
+        names = [costs.name_in_prices(pool, facts) for pool in POOLS]
         return facts, await price_list.ask_prices(clients.prices, url, "eastus", names)
 
 
@@ -117,7 +117,6 @@ SKU = {"resourceType": "virtualMachines", "name": T4["vmSize"], "locationInfo": 
         {"value": "words"},
         {"value": [SKU]},
         {"value": [{"name": {"value": "cores"}, "limit": 5, "currentValue": "many"}]},
-        {"value": [], "Items": [None], "BillingCurrency": "USD"},
         b"<html><body>502 Bad Gateway</body></html>",
     ],
 )

@@ -22,9 +22,8 @@ CPUS = [
 ]
 
 
-def pool(vm_size: str, **more: Any) -> PlannedPool:
-    known: dict[str, Any] = {"name": "p", "key": "p", "first": 1, "fewest": 1, "most": 1}
-    return PlannedPool(vm_size=vm_size, **known | more)
+def pool(vm_size: str, **request: Any) -> PlannedPool:
+    return PlannedPool("p", "p", {"vmSize": vm_size, "count": 1, **request})
 
 
 @pytest.mark.parametrize(
@@ -56,19 +55,19 @@ def test_the_nearest_sizes_are_valid_in_a_stack_file() -> None:
 
 
 def test_the_nearest_sizes_have_the_same_gpu_vendor() -> None:
-    near = nearest(pool("Standard_NV24ads_V710_v5", gpu_stack="none"), EVERY_GPU)
+    near = nearest(pool("Standard_NV24ads_V710_v5", gpuProfile={"driver": "None"}), EVERY_GPU)
     assert {gpu_sizes()[name.lower()].gpu_vendor for name in near} == {"AMD"}
 
 
 def test_the_nearest_sizes_of_a_mig_pool_support_mig() -> None:
-    a100 = pool("Standard_NC24ads_A100_v4", is_divided=True)
+    a100 = pool("Standard_NC24ads_A100_v4", gpuInstanceProfile="MIG1g")
     sizes = nearest(a100, [size for size in EVERY_GPU if "A100" not in size.name])
     assert all(gpu_sizes()[name.lower()].mig is not False for name in sizes)
 
 
 def test_the_nearest_sizes_support_the_pools_zones_and_spot() -> None:
     t4, there, zoneless, spotless = (
-        pool("Standard_NC8as_T4_v3", spot=True, zones=("1",)),
+        pool("Standard_NC8as_T4_v3", scaleSetPriority="Spot", availabilityZones=["1"]),
         offered("Standard_NC64as_T4_v3"),
         offered("Standard_NC16as_T4_v3", zones=frozenset()),
         offered("Standard_NC4as_T4_v3", can_be_spot=False),

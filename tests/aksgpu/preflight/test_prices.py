@@ -144,19 +144,6 @@ def test_an_unreadable_price_list_leaves_the_price_unknown(
     assert [pool["nodeHour"] for pool in document["pools"]] == [None, None]
 
 
-def test_a_next_page_on_another_host_is_not_followed(place: Place) -> None:
-    """The list of sizes followed it, and sent the token there."""
-    for path, member, question, what in (
-        ("/api/retail/prices", "NextPageLink", "price", "the price list is not valid"),
-        ("/skus", "nextLink", "size", "the response is not valid"),
-    ):
-        body = {"BillingCurrency": "USD", "Items": [], "value": []}
-        elsewhere = {member: f"https://127.0.0.1:9{path}"}
-        place.fault({"path": f"{path}$", "status": 200, "body": body | elsewhere})
-        row = the(place.ask(gpuPools=[T4]), question)
-        assert row.what == f"{what} (ValueError)"
-
-
 def test_an_unreachable_price_list_leaves_the_price_unknown(place: Place) -> None:
     nowhere = Access(
         place.access.configuration, place.access.authorities, "https://localhost:9/prices"

@@ -169,15 +169,17 @@ def test_a_quota_that_is_not_listed_is_unknown(place: Place) -> None:
         (4, "33%", False, 2),
         (4, "3", False, 3),
         (100, None, True, 0),
-        (4, "a third", False, None),
     ],
 )
 def test_the_surge_of_a_pool_is_counted(
-    most: int, max_surge: str | None, spot: bool, surge: int | None
+    most: int, max_surge: str | None, spot: bool, surge: int
 ) -> None:
-    pool = PlannedPool(
-        name="p", key="p", vm_size="s", first=0, fewest=0, most=most, spot=spot, max_surge=max_surge
-    )
+    request = {
+        "count": most,
+        "scaleSetPriority": "Spot" if spot else None,
+        "upgradeSettings": {"maxSurge": max_surge},
+    }
+    pool = PlannedPool("p", "p", {"vmSize": "s", **request})
     assert pool.surge == surge
 
 

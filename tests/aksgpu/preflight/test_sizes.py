@@ -1,6 +1,5 @@
 """The answers about sizes, made true and false by the rehearsal's script."""
 
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -8,8 +7,15 @@ import pytest
 
 from aksgpu.outcome import Cause
 from aksgpu.preflight import requirements, sizes
-from aksgpu.preflight.facts import ExistingCluster, ExistingPool
-from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stack_of, the
+from tests.aksgpu.preflight.conftest import (
+    T4,
+    Place,
+    cluster_with,
+    facts_with,
+    offered,
+    stack_of,
+    the,
+)
 
 SIZE = T4["vmSize"]
 
@@ -122,11 +128,8 @@ def test_an_existing_pool_keeps_its_retired_size() -> None:
     """A change that scales it down must not be refused for what Azure sells no more."""
     size = "Standard_NV12s_v3"
     pools = requirements.pools(stack_of(gpuPools=[T4 | {"vmSize": size}]))[1:]
-    there = ExistingPool(vm_size=size, count=2, spot=False)
-    for pool, answers in ((there, {"warning"}), (replace(there, vm_size=SIZE), {"problem"})):
-        cluster = ExistingCluster(
-            id="/c", location="eastus", version="1.35", trouble="", pools={"t4": pool}
-        )
+    for there, answers in ((size, {"warning"}), (SIZE, {"problem"})):
+        cluster = cluster_with({"name": "t4", "vmSize": there, "count": 2})
         facts = facts_with(offered("Standard_D4ds_v5"), cluster=cluster)
         rows = [*sizes.judge(pools, facts, date(2026, 9, 30))]
         assert {row.question for row in rows} == {"size", "retired"}

@@ -4,16 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from azure.mgmt.containerservice.models import KubernetesVersion
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight import registrations, versions
-from aksgpu.preflight.facts import ExistingCluster, ExistingPool, Version
+from aksgpu.preflight import registrations, requirements, versions
+from aksgpu.preflight.facts import Facts
 from aksgpu.preflight.rows import Row
+from stack_settings.model import Settings
 from tests.aksgpu.preflight.conftest import (
     ELSEWHERE,
     GROUP_VERSION,
     T4,
     Place,
+    cluster_with,
     facts_with,
     stack_of,
     the,
@@ -21,15 +24,27 @@ from tests.aksgpu.preflight.conftest import (
 from tests.rehearsal.conftest import API_VERSION
 
 OFFERED = [
-    Version(
-        minor=minor,
-        patches=frozenset([f"{minor}.2", f"{minor}.1"]),
-        is_default=minor == "1.35",
-        is_preview=minor == "1.37",
-        is_official=minor != "1.32",
+    KubernetesVersion(
+        {
+            "version": minor,
+            "patchVersions": {f"{minor}.2": {}, f"{minor}.1": {}},
+            "isDefault": minor == "1.35",
+            "isPreview": minor == "1.37",
+            "capabilities": {
+                "supportPlan": ["KubernetesOfficial"] * (minor != "1.32") + ["AKSLongTermSupport"]
+            },
+        }
     )
     for minor in ("1.32", "1.34", "1.35", "1.37")
 ]
+
+
+def of_versions(settings: Settings, facts: Facts) -> list[Row]:
+    return [*versions.judge(settings, requirements.pools(settings), facts)]
+
+
+def of_features(settings: Settings, facts: Facts) -> list[Row]:
+    return [*registrations.features(settings, requirements.pools(settings), facts)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +64,7 @@ def test_a_kubernetes_version_is_checked_against_the_offered_ones(
     version: str, answer: str, words: str
 ) -> None:
     settings = stack_of(cluster={"kubernetesVersion": version})
-    (row,) = versions.judge(settings, facts_with(versions=OFFERED))
+    (row,) = of_versions(settings, facts_with(versions=OFFERED))
     assert (row.answer, row.key) == (answer, "cluster.kubernetesVersion")
     assert words in row.what
 
@@ -62,37 +77,28 @@ def test_the_kubernetes_version_of_a_pool_is_checked() -> None:
     ]
     own = [{"name": "more", "vmSize": "Standard_D4ds_v5", "kubernetesVersion": "1.33"}]
     stack = stack_of(cluster={"kubernetesVersion": "1.35"}, gpuPools=pools, systemPools=own)
-    rows = list(versions.judge(stack, facts_with(versions=OFFERED)))
+    rows = of_versions(stack, facts_with(versions=OFFERED))
     assert [(row.pool, row.answer, row.key) for row in rows] == [
         ("", "ok", "cluster.kubernetesVersion"),
         ("more", "problem", "systemPools[0].kubernetesVersion"),
         ("old", "ok", "gpuPools[1].kubernetesVersion"),
         ("odd", "problem", "gpuPools[2].kubernetesVersion"),
     ]
-    has = ExistingPool(vm_size=T4["vmSize"], count=1, spot=False, version="1.34.99")
-    there = ExistingCluster(
-        id="/c", location="eastus", version="1.35.1", trouble="", pools={"odd": has}
-    )
-    *_, odd = versions.judge(stack, facts_with(versions=OFFERED, cluster=there))
+    has = {"name": "odd", "vmSize": T4["vmSize"], "currentOrchestratorVersion": "1.34.99"}
+    there = cluster_with(has)
+    *_, odd = of_versions(stack, facts_with(versions=OFFERED, cluster=there))
     assert (odd.answer, odd.what) == ("ok", "the pool already has 1.34.99")
 
 
 def test_a_pool_of_a_cluster_with_long_term_support_may_have_its_versions() -> None:
     """It was refused where the pack and AKS take it."""
-    cluster = ExistingCluster(
-        id="/c",
-        location="eastus",
-        version="1.33.2",
-        trouble="",
-        pools={},
-        has_long_term_support=True,
-    )
+    cluster = cluster_with(version="1.33.2", supportPlan="AKSLongTermSupport")
     stack = stack_of(
         resourceGroup={"name": "g", "existing": True},
         cluster={"name": "c", "existing": True},
         gpuPools=[T4 | {"kubernetesVersion": "1.32"}],
     )
-    *_, row = versions.judge(stack, facts_with(versions=OFFERED, cluster=cluster))
+    *_, row = of_versions(stack, facts_with(versions=OFFERED, cluster=cluster))
     assert (row.answer, row.what) == ("ok", "Kubernetes 1.32 is offered in eastus")
 
 
@@ -154,7 +160,7 @@ def test_the_feature_of_a_custom_header_is_checked(state: str, answer: str, word
     name = "Microsoft.ContainerService/SomePreview"
     settings = stack_of(gpuPools=[T4 | {"customHeaders": {"AKSHTTPCustomFeatures": name}}])
     facts = facts_with(features={name.lower(): state})
-    (row,) = registrations.features(settings, facts)
+    (row,) = of_features(settings, facts)
     assert row.answer == answer
     assert words in row.what
     assert row.cause is (Cause.NOT_REGISTERED if answer == "problem" else None)
@@ -191,10 +197,10 @@ def test_the_feature_of_managed_gpus_is_checked_unless_the_stack_registers_it(
 ) -> None:
     name = "Microsoft.ContainerService/ManagedGPUExperiencePreview"
     settings = stack_of(gpuStack="managed", managedGpuFeature=who, gpuPools=[T4])
-    (row,) = registrations.features(settings, facts_with(features={name.lower(): state}))
+    (row,) = of_features(settings, facts_with(features={name.lower(): state}))
     assert row.answer == answer
     assert words in f"{row.what}: {row.advice}"
-    assert not [*registrations.features(stack_of(gpuStack="managed"), facts_with(features={}))]
+    assert not of_features(stack_of(gpuStack="managed"), facts_with(features={}))
 
 
 @pytest.mark.parametrize(
@@ -213,11 +219,11 @@ def test_infiniband_wants_a_feature_without_which_aks_makes_the_pool_all_the_sam
 ) -> None:
     name = "microsoft.containerservice/aksinfinibandsupport"
     pool = {"name": "training", "vmSize": "Standard_ND96isr_H100_v5", **more}
-    rows = [*registrations.features(stack_of(gpuPools=[pool]), facts_with(features={name: state}))]
+    rows = of_features(stack_of(gpuPools=[pool]), facts_with(features={name: state}))
     assert [row.answer for row in rows] == [answer] * (answer is not None)
     assert all(words in f"{row.what}: {row.advice}" and row.cause is None for row in rows)
     registering = stack_of(gpuPools=[pool], infinibandFeature="register")
-    rows = [*registrations.features(registering, facts_with(features={name: "NotRegistered"}))]
+    rows = of_features(registering, facts_with(features={name: "NotRegistered"}))
     assert [row.answer for row in rows] == ["ok"] * (answer is not None)
 
 
@@ -359,42 +365,18 @@ def test_the_current_version_of_a_cluster_passes_without_an_offer(
     assert the(place.ask(lambda: None, **own), "version").answer == "ok"
 
 
-def test_a_capacity_reservation_must_hold_the_pool(place: Place, there: Mapping[str, Any]) -> None:
+def test_a_capacity_reservation_group_must_be_in_the_region(place: Place) -> None:
     name = place.group()
     group = f"/resourceGroups/{name}/providers/Microsoft.Compute/capacityReservationGroups/r"
-    pool: dict[str, Any] = T4 | {
-        "capacityReservationGroupId": f"{place.azure.subscription}{group}",
-        "zones": ["1", "2"],
-    }
+    pool = T4 | {"capacityReservationGroupId": f"{place.azure.subscription}{group}"}
     identity = "/subscriptions/s/.../userAssignedIdentities/i"
-    keys: dict[str, Any] = {"location": ELSEWHERE, "cluster": {"userAssignedIdentityId": identity}}
-
-    def row(**more: Any) -> Row:
-        return the(place.ask(**(keys | {"gpuPools": [pool | more]})), "reservation", "t4")
-
-    def reserve(capacity: int, *zones: str) -> None:
-        for zone in zones:
-            body = {"location": ELSEWHERE, "sku": {"name": T4["vmSize"], "capacity": capacity}}
-            place.azure.call(
-                "PUT",
-                f"{group}/capacityReservations/z{zone}?{GROUP_VERSION}",
-                body | {"zones": [zone]},
-            )
-
-    assert "does not exist" in row().what
-    other = group.replace("Groups/r", "Groups/west")
-    place.azure.call("PUT", f"{other}?{GROUP_VERSION}", {"location": "westus2"})
-    result = row(capacityReservationGroupId=f"{place.azure.subscription}{other}")
-    assert "is in westus2, and the pool in northeurope" in result.what
+    keys: dict[str, Any] = {"cluster": {"userAssignedIdentityId": identity}, "gpuPools": [pool]}
+    row = the(place.ask(**keys, location=ELSEWHERE), "reservation", "t4")
+    assert (row.cause, "does not exist" in row.what) == (Cause.EXISTENCE, True)
     place.azure.call("PUT", f"{group}?{GROUP_VERSION}", {"location": ELSEWHERE})
-    reserve(1, "1")
-    assert (row().cause, "in zone 2" in row().what) == (Cause.EXISTENCE, True)
-    reserve(1, "1", "2")
-    assert (row().answer, "needs up to 3" in row().what) == ("warning", True)
-    assert row(maxUnavailable="1").answer == "ok"
-    assert row(zones=[]).cause is Cause.EXISTENCE
-    # Whoever adds pools to a cluster finds its identity there.
-    result = the(place.ask(**there, gpuPools=[pool]), "reservation", "t4")
-    assert "system-assigned" in result.what
-    elsewhere = pool["capacityReservationGroupId"].replace("/subscriptions/", "/subscriptions/0")
-    assert row(capacityReservationGroupId=elsewhere).answer == "unknown"
+    assert the(place.ask(**keys, location=ELSEWHERE), "reservation", "t4").answer == "ok"
+    row = the(place.ask(**keys), "reservation", "t4")
+    assert (row.cause, "in northeurope, and the pool in eastus" in row.what) == (
+        Cause.EXISTENCE,
+        True,
+    )

@@ -50,6 +50,22 @@ class PoolCost:
         node = self.price.hourly
         return Range(self.pool.fewest * node, self.pool.most * node)
 
+    def document(self) -> dict[str, Any]:
+        price, hourly = self.price, self.hourly
+        known = None if isinstance(price, Unanswered) else price
+        return {
+            "pool": self.pool.name,
+            "size": self.pool.vm_size,
+            "spot": self.pool.spot,
+            "nodes": {"fewest": self.pool.fewest, "most": self.pool.most},
+            "nodeHour": float(known.hourly) if known else None,
+            "meter": known and known.meter,
+            "priceSince": known and known.since,
+            "unknown": price.reason if isinstance(price, Unanswered) else None,
+            "hourly": hourly.document() if hourly else None,
+            "monthly": hourly.monthly.document() if hourly else None,
+        }
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -79,7 +95,7 @@ class Costs:
             **_source(self.prices),
             "hoursAMonth": HOURS_A_MONTH,
             "leftOut": list(LEFT_OUT),
-            "pools": [_document(cost) for cost in self.pools],
+            "pools": [cost.document() for cost in self.pools],
             "unpriced": self.unpriced,
             "hourly": hourly.document() if hourly else None,
             "monthly": hourly.monthly.document() if hourly else None,
@@ -116,17 +132,15 @@ def judge(costs: Costs) -> list[Row]:
         if isinstance(price, Unanswered):
             advice = "look its price up in Azure's price list"
             rows.append(about.unknown(price.reason, advice, cause=None))
-        elif pool.spot and 0 <= pool.spot_max_price < price.hourly:
-            rows.append(_too_expensive(pool, price))
+        elif 0 <= (most := pool.request.get("spotMaxPrice") or -1) < price.hourly:
+            what = (
+                f"a spot node costs {price.hourly:f} an hour now, more than spotMaxPrice, "
+                f"{most:g}: the pool gets no nodes"
+            )
+            advice = "raise it, or set -1 to pay up to the on-demand price"
+            about = About("price", pool.name, f"{pool.key}.spotMaxPrice")
+            rows.append(about.warning(what, advice))
     return rows
-
-
-def _too_expensive(pool: PlannedPool, price: Price) -> Row:
-    return About("price", pool.name, f"{pool.key}.spotMaxPrice").warning(
-        f"a spot node costs {price.hourly:f} an hour now, more than spotMaxPrice, "
-        f"{pool.spot_max_price:g}: the pool gets no nodes",
-        "raise it, or set -1 to pay up to the on-demand price",
-    )
 
 
 def _source(prices: PriceList | Unanswered) -> dict[str, Any]:
@@ -140,28 +154,4 @@ def _source(prices: PriceList | Unanswered) -> dict[str, Any]:
         "remark": prices.remark or None,
         "askedOn": prices.asked_on.isoformat(),
         "unavailable": None,
-    }
-
-
-def _document(cost: PoolCost) -> dict[str, Any]:
-    hourly = cost.hourly
-    return {
-        "pool": cost.pool.name,
-        "size": cost.pool.vm_size,
-        "spot": cost.pool.spot,
-        "nodes": {"fewest": cost.pool.fewest, "most": cost.pool.most},
-        **_price(cost.price),
-        "hourly": hourly.document() if hourly else None,
-        "monthly": hourly.monthly.document() if hourly else None,
-    }
-
-
-def _price(price: Price | Unanswered) -> dict[str, Any]:
-    if isinstance(price, Unanswered):
-        return {"nodeHour": None, "meter": None, "priceSince": None, "unknown": price.reason}
-    return {
-        "nodeHour": float(price.hourly),
-        "meter": price.meter,
-        "priceSince": price.since,
-        "unknown": None,
     }

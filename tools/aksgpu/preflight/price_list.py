@@ -111,8 +111,6 @@ def _combined(pages: Sequence[Item], url: str) -> PriceList | Unanswered:
     if len(currencies) > 1:
         return Unanswered("the price list has several currencies")
     items = [item for page in pages for item in page["Items"]]
-    if not all(isinstance(item, dict) for item in items):
-        raise TypeError(items)
     customers = {str(page.get("CustomerEntityId") or "") for page in pages}
     return PriceList(
         items=items,

@@ -1,10 +1,10 @@
-"""Asks Azure for all facts that the questions need, concurrently: one request per fact."""
+"""Asks Azure for all facts that the questions need: one request per fact."""
 
 import asyncio
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from azure.core.exceptions import (
@@ -21,19 +21,23 @@ from aks_catalogue.regions import plain
 from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, requirements, scores
 from aksgpu.preflight.access import Clients, UnreachableError
-from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, ReservationGroup, Unanswered
+from aksgpu.preflight.facts import Fact, Facts, Quota, Unanswered
 from aksgpu.preflight.pages import MALFORMED, pages
+from aksgpu.preflight.requirements import PlannedPool
 from machine_setup.cache import Say
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 from stack_settings.model import Settings
+
+if TYPE_CHECKING:
+    from azure.mgmt.containerservice.models import KubernetesVersion, ManagedCluster
 
 # Returns the ids of the resources in a stack's state; None if the state cannot be read.
 Owned = Callable[[], frozenset[str] | None]
 
 # The time for a request with all its retries, whatever Retry-After says.
 SECONDS = 60
-_SKUS_VERSION = "2021-07-01"
+_SKUS_VERSION, _RESERVATIONS_VERSION = "2021-07-01", "2024-07-01"
 _NO_SUBSCRIPTION = ("InvalidSubscriptionId", "SubscriptionNotFound")
 _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
     {
@@ -47,47 +51,55 @@ _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
 )
 
 
-async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
-    """All facts about a stack."""
-    tally = _Tally(say)
-    group, cluster = settings.resource_group.name, settings.cluster.name
+class NoAccessError(Exception):
+    """Azure answers nothing here."""
+
+    def __init__(self, why: Unanswered) -> None:
+        super().__init__(why.reason)
+        self.why = why
+
+
+async def ask(
+    settings: Settings, planned: Sequence[PlannedPool], clients: Clients, say: Say
+) -> Facts:
+    """All facts about a stack. Raises NoAccessError if the first question is not answered."""
+    group, name = settings.resource_group.name, settings.cluster.name
+    cluster = await _answer(_cluster(clients, group, name))
     location = settings.location
-    cluster_task = asyncio.ensure_future(tally.ask("cluster", _cluster, clients, group, cluster))
-    if settings.cluster.existing and isinstance(existing := await cluster_task, ExistingCluster):
+    if isinstance(cluster, Unanswered):
+        if cluster.cause in (Cause.CREDENTIALS_REFUSED, Cause.AZURE_UNREACHABLE):
+            raise NoAccessError(cluster)
+    elif cluster and settings.cluster.existing:
         # Its pools are in its location, whatever the stack file says.
-        location = existing.location
-    features, needed = requirements.features(settings), requirements.providers(settings)
-    pools = requirements.pools(settings)
-    reserved = sorted({pool.reservation_group for pool in pools} - {""})
+        location = plain(str(cluster.location))
+    providers = requirements.providers(settings)
+    reserved = {each.pool.text("capacityReservationGroupID").lower() for each in planned} - {""}
+    questions: dict[str, Awaitable[Any]] = {
+        "sizes": _sizes(clients, location),
+        "quotas": _quotas(clients, location),
+        "versions": _versions(clients, location),
+        "features": _features(clients, requirements.features(settings, planned)),
+        "group": _group(clients, group),
+        **{name: _provider(clients, name) for name in providers},
+        **{group: _reservation_group(clients, group) for group in reserved},
+    }
+    say(f"Azure is asked {len(questions) + 1} questions")
     # One gather for all: when it is cancelled, no request goes on with a closed client.
-    answers = await asyncio.gather(
-        tally.ask("sizes", _sizes, clients, location),
-        tally.ask("quota", _quotas, clients, location),
-        tally.ask("versions", _versions, clients, location),
-        tally.ask("features", _features, clients, features),
-        asyncio.gather(tally.ask("resource group", _group, clients, group), cluster_task),
-        asyncio.gather(
-            asyncio.gather(*(tally.ask(name, _provider, clients, name) for name in needed)),
-            asyncio.gather(
-                *(tally.ask("reservations", _reservations, clients, name) for name in reserved)
-            ),
-        ),
-    )
-    sizes, quotas, versions, feature_states, (group_id, existing_cluster), others = answers
-    providers, reservation_groups = others
+    answered = await asyncio.gather(*map(_answer, questions.values()))
+    answers: dict[str, Any] = dict(zip(questions, answered, strict=True))
     known = Facts(
         location=location,
         subscription=clients.subscription,
-        sizes=sizes,
-        quotas=quotas,
-        versions=versions,
-        providers=dict(zip(needed, providers, strict=True)),
-        features=feature_states,
-        group=group_id,
-        cluster=existing_cluster,
-        reservation_groups=dict(zip(map(str.lower, reserved), reservation_groups, strict=True)),
+        cluster=cluster,
+        providers={name: answers[name] for name in providers},
+        reservation_groups={group: answers[group] for group in reserved},
+        sizes=answers["sizes"],
+        quotas=answers["quotas"],
+        versions=answers["versions"],
+        features=answers["features"],
+        group=answers["group"],
     )
-    return replace(known, scores=await tally.ask("scores", scores.ask, clients, known, pools))
+    return replace(known, scores=await _answer(scores.ask(clients, known, planned)))
 
 
 def why(error: Exception) -> Unanswered:
@@ -104,32 +116,16 @@ def why(error: Exception) -> Unanswered:
     return Unanswered(explained(error), next(causes, Cause.UNANSWERED), is_forbidden)
 
 
-class _Tally:
-    """Shows how many of the questions are answered."""
-
-    def __init__(self, say: Say) -> None:
-        self._say = say
-        self._open: list[str] = []
-        self._answered = 0
-
-    async def ask(
-        self, what: str, question: Callable[..., Awaitable[Fact]], *about: Any
-    ) -> Fact | Unanswered:
-        self._open.append(what)
-        try:
-            async with asyncio.timeout(SECONDS):
-                return await question(*about)
-        except (AzureError, ProviderError, TimeoutError, *MALFORMED) as error:
-            return why(error)
-        finally:
-            self._open.remove(what)
-            self._answered += 1
-            waiting = f"; waiting for {', '.join(self._open)}" if self._open else ""
-            self._say(f"Azure has answered {self._answered} questions{waiting}")
+async def _answer(question: Awaitable[Fact]) -> Fact | Unanswered:
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await question
+    except (AzureError, ProviderError, TimeoutError, *MALFORMED) as error:
+        return why(error)
 
 
 async def _sizes(clients: Clients, location: str) -> dict[str, facts.OfferedSize]:
-    # Not with the SDK's models: there are hundreds, and they take half a second.
+    # Not with the SDK's models: there are hundreds, and they take a second.
     where = f"/subscriptions/{quote(clients.subscription)}/providers/Microsoft.Compute/skus"
     # HttpRequest sends parameters as they are.
     query = {"api-version": _SKUS_VERSION, "$filter": quote(f"location eq '{location}'")}
@@ -137,13 +133,19 @@ async def _sizes(clients: Clients, location: str) -> dict[str, facts.OfferedSize
     return facts.sizes([sku async for page in listed for sku in page["value"]], location)
 
 
-async def _quotas(clients: Clients, location: str) -> dict[str, facts.Quota]:
-    return facts.quotas(await _all(clients.compute.usage.list(location)))
+async def _quotas(clients: Clients, location: str) -> dict[str, Quota]:
+    usages = await _all(clients.compute.usage.list(location))
+    return {
+        plain(str(usage.name.value)): Quota(
+            name=str(usage.name.value), limit=int(usage.limit), used=int(usage.current_value)
+        )
+        for usage in usages
+    }
 
 
-async def _versions(clients: Clients, location: str) -> list[facts.Version]:
+async def _versions(clients: Clients, location: str) -> "list[KubernetesVersion]":
     listed = await clients.aks.managed_clusters.list_kubernetes_versions(location)
-    return [facts.version(version) for version in listed.values_property or ()]
+    return listed.values_property or []
 
 
 async def _provider(clients: Clients, namespace: str) -> str:
@@ -166,20 +168,17 @@ async def _group(clients: Clients, name: str) -> str | None:
     return str(resource_group.id) if resource_group else None
 
 
-async def _cluster(clients: Clients, group: str, name: str) -> ExistingCluster | None:
-    managed_cluster = await _if_there(clients.aks.managed_clusters.get(group, name))
-    return facts.cluster(managed_cluster) if managed_cluster else None
+async def _cluster(clients: Clients, group: str, name: str) -> "ManagedCluster | None":
+    return await _if_there(clients.aks.managed_clusters.get(group, name))
 
 
-async def _reservations(clients: Clients, identifier: str) -> ReservationGroup | Unanswered | None:
-    _, _, subscription, _, group, _, _, _, name = identifier.split("/")
-    if subscription.lower() != clients.subscription.lower():
-        return Unanswered("it is in another subscription", Cause.UNANSWERED)
-    found = await _if_there(clients.compute.capacity_reservation_groups.get(group, name))
-    if found is None:
-        return None
-    inside = clients.compute.capacity_reservations.list_by_capacity_reservation_group(group, name)
-    return facts.reservation_group(str(found.location), await _all(inside))
+async def _reservation_group(clients: Clients, identifier: str) -> str | None:
+    """The region of a capacity reservation group, which can be in another subscription."""
+    asked = clients.resources.resources.get_by_id(
+        identifier.removeprefix("/"), api_version=_RESERVATIONS_VERSION
+    )
+    found = await _if_there(asked)
+    return plain(str(found.location)) if found else None
 
 
 async def _if_there(question: Awaitable[Fact]) -> Fact | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aks_catalogue.regions import plain
+from aks_pools.pools import Pool
 from aksgpu.outcome import Cause
-from aksgpu.preflight.facts import ExistingPool, Facts, OfferedSize, Quota, Unanswered
+from aksgpu.preflight.facts import Facts, OfferedSize, Quota, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
 
@@ -29,36 +30,27 @@ class _Demand:
 def judge(pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
     """The answers for each pool (quota of its VM family, or of spot) and for the region's quota."""
     if isinstance(facts.quotas, Unanswered):
-        advice = (
-            f"run `az vm list-usage --location {facts.location} --output table` to list "
-            "quotas and their usage"
-        )
+        advice = f"run `az vm list-usage --location {facts.location} --output table`"
         yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
         return
     demands = _demands(pools, facts)
     yield from (_of_pool(pool, facts, demands) for pool in pools)
     if plain(_REGION) in demands:
-        about = About("quota of the region")
-        yield _compared(about, _REGION, facts, demands)
+        yield _compared(About("quota of the region"), _REGION, facts, demands)
 
 
 def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
     key = "count" if pool.most == pool.fewest else "maxCount"
-    about = About("quota", pool.name, f"{pool.key}.{key}")
-    size = facts.size(pool.vm_size)
+    about, size = About("quota", pool.name, f"{pool.key}.{key}"), facts.size(pool.vm_size)
     if size is None:
         what = "the quota of a size that is not offered is not known"
         if isinstance(facts.sizes, Unanswered):
             what = "the list of sizes, which names the quota, was not available"
         return about.unknown(what, "see the question size", None)
-    if pool.surge is None:
-        what = f"{pool.max_surge!r} is neither a number of nodes nor a percentage"
-        about = About("quota", pool.name, f"{pool.key}.maxSurge")
-        return about.unknown(what, "write 1, or 10%")
     name = _SPOT if pool.spot else size.family
-    explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
-    row = _compared(about, name, facts, demands, explanation)
-    can_start = demands[plain(name)].first <= row.figures.get("left", 0)
+    demand = demands[plain(name)]
+    row = _compared(about, name, facts, demands, _explanation(pool, size, demand, facts))
+    can_start = demand.first <= row.figures.get("left", 0)
     if pool.is_rung and row.cause is Cause.QUOTA_TOO_SMALL and can_start:
         # AKS takes such a pool, and its autoscaler the next rung.
         return replace(row, answer="warning", cause=None)
@@ -75,7 +67,7 @@ def _compared(
         advice = f"`az vm list-usage --location {facts.location} --output table` lists all"
         return about.unknown(what, advice)
     others = max(0, quota.used - demand.present)
-    needed = others + demand.surging
+    needed, left = others + demand.surging, quota.limit - others
     figures = {
         "quota": quota.name,
         "limit": quota.limit,
@@ -83,43 +75,34 @@ def _compared(
         "usedByThisStack": demand.present,
         "needed": demand.surging,
         "limitNeeded": needed,
-        "left": quota.limit - others,
+        "left": left,
     }
+    own = f" ({demand.present} of it by this stack)" if demand.present else ""
     what = (
-        f"{quota.name}: limit {quota.limit}, used {quota.used}"
-        f"{f' ({demand.present} of it by this stack)' if demand.present else ''}, "
+        f"{quota.name}: limit {quota.limit}, used {quota.used}{own}, "
         f"needed at most {demand.surging}{explanation}"
     )
-    if needed <= quota.limit or not demand.surging:
+    if demand.surging <= left or not demand.surging:
         return about.ok(what, **figures)
-    what += f": {_how_far(quota, others, demand)}"
+    what += f": {_how_far(left, demand)}"
     return about.problem(Cause.QUOTA_TOO_SMALL, what, _advice(quota, needed, facts), **figures)
 
 
-def _rotating(pool: PlannedPool, facts: Facts) -> ExistingPool | None:
-    """The pool that stays until the new one is ready; None if nothing replaces it."""
-    old = facts.pool(pool.name) if pool.rotates else None
-    if old and any(old.fixed.get(path) != value for path, value in pool.fixed.items()):
-        return old
-    return None
-
-
-def _explanation(
-    pool: PlannedPool, size: OfferedSize, demand: _Demand, old: ExistingPool | None
-) -> str:
-    vcpus = (pool.most + (pool.surge or 0)) * size.vcpus
+def _explanation(pool: PlannedPool, size: OfferedSize, demand: _Demand, facts: Facts) -> str:
+    vcpus = (pool.most + pool.surge) * size.vcpus
     nodes = f"{pool.most} node{'s' * (pool.most != 1)}"
     if pool.surge:
         nodes += f" and {pool.surge} surge node{'s' * (pool.surge != 1)}"
     others = demand.surging - vcpus
     shared = f", {others} for other pools of the stack" if others else ""
-    beside = f", in addition to {old.count} of the pool that it replaces" if old else ""
+    live = facts.pool(pool.name)
+    is_double = live is not None and pool.rotates(live)
+    beside = f", in addition to {_count(live)} of the pool that it replaces" if is_double else ""
     return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}"
 
 
-def _how_far(quota: Quota, others: int, demand: _Demand) -> str:
+def _how_far(left: int, demand: _Demand) -> str:
     """What the quota is enough for."""
-    left = quota.limit - others
     if demand.first > left:
         return "too little for the first nodes"
     if demand.most > left:
@@ -146,7 +129,7 @@ def _demands(pools: Sequence[PlannedPool], facts: Facts) -> dict[str, _Demand]:
         if size := facts.size(pool.vm_size):
             for name in _names(size.family, spot=pool.spot):
                 demands[name].first += pool.first * size.vcpus
-                own = pool.most * size.vcpus, (pool.most + (pool.surge or 0)) * size.vcpus
+                own = pool.most * size.vcpus, (pool.most + pool.surge) * size.vcpus
                 largest[name, pool.slot] = max(largest[name, pool.slot], own)
     for (name, _), (most, surging) in largest.items():
         demands[name].most += most
@@ -155,12 +138,18 @@ def _demands(pools: Sequence[PlannedPool], facts: Facts) -> dict[str, _Demand]:
         demand.most = max(demand.first, demand.most)
         demand.surging = max(demand.first, demand.surging)
     for pool in pools:
-        # The present pool stays until the new one is ready, so its nodes are in addition.
-        existing_pool = None if _rotating(pool, facts) else facts.pool(pool.name)
-        if existing_pool and (size := facts.size(existing_pool.vm_size)):
-            for quota in _names(size.family, spot=existing_pool.spot) & demands.keys():
-                demands[quota].present += existing_pool.count * size.vcpus
+        live = facts.pool(pool.name)
+        size = facts.size(next(iter(live.sizes()), "")) if live else None
+        # A pool that another one replaces stays until then, so its nodes are in addition.
+        if live and size and not pool.rotates(live):
+            for quota in _names(size.family, spot=live.is_spot()) & demands.keys():
+                demands[quota].present += _count(live) * size.vcpus
     return demands
+
+
+def _count(live: Pool | None) -> int:
+    """How many nodes a pool has now."""
+    return int(live.properties.get("count") or 0) if live else 0
 
 
 def _names(family: str, *, spot: bool) -> set[str]:

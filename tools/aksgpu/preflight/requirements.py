@@ -1,14 +1,15 @@
-"""What a stack requires of Azure, according to its settings."""
+"""What a stack requires of Azure: the requests for its pools, as its components make them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from aks_catalogue import rotation
+from aks_catalogue.aks_properties import POOL
 from aks_catalogue.headers import CUSTOM_FEATURES
 from aks_catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
 from aks_catalogue.nodes import (
-    DRIVERS,
     ENCRYPTION_AT_HOST_FEATURE,
     ENCRYPTION_AT_HOST_NAMESPACE,
     INFINIBAND_FEATURE,
@@ -17,13 +18,22 @@ from aks_catalogue.nodes import (
     MANAGED_GPU_NAMESPACE,
     surge_nodes,
 )
-from aks_catalogue.regions import plain
-from aks_catalogue.valid_pools import OPERATOR
+from aks_catalogue.shapes import at
+from aks_catalogue.sizes import has_rdma
+from aks_pools.pools import Machines, Pool, pools_of
+from components.aks_cluster import SystemPoolArgs
+from components.extra_properties import with_extra
+from components.gpu_node_pool import GpuNodePoolArgs, gpu_pool_properties
+from components.node_pool import NodePoolArgs
+from components.pool_args import sent_of_pool, sent_of_user_pool
+from components.system_node_pool import SystemNodePoolArgs
 from stack_settings.model import Settings
 from stack_settings.pools import GpuPool, NodePool, SystemNodePool
 
 # AKS, and the providers of the machines and networks that AKS creates in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
+# What AKS takes for a fixed property that a request or an answer leaves out.
+_DEFAULTS = {"gpuProfile.driver": "Install", "scaleSetPriority": "Regular"}
 
 
 def providers(settings: Settings) -> Sequence[str]:
@@ -31,29 +41,56 @@ def providers(settings: Settings) -> Sequence[str]:
     return (*PROVIDERS, *(["Microsoft.ContainerRegistry"] if settings.registry.name else []))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PlannedPool:
     """A pool that the stack creates."""
 
     name: str
     # Its key in the stack file.
     key: str
-    vm_size: str
-    # How many nodes it starts with, and the bounds of its scaling.
-    first: int
-    fewest: int
-    most: int
-    zones: Sequence[str] = ()
-    spot: bool = False
-    spot_max_price: float = -1
-    max_surge: str | None = None
-    max_unavailable: str | None = None
-    reservation_group: str = ""
-    is_divided: bool = False
-    gpu_stack: str = "device-plugin"
-    rotates: bool = False
-    # What replaces the pool, by path; without what is left to AKS.
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    # What the request for it has, with its custom headers.
+    request: Mapping[str, Any]
+
+    @cached_property
+    def pool(self) -> Pool:
+        (pool,) = pools_of("azure-native:containerservice:AgentPool", self.request)
+        return pool
+
+    @cached_property
+    def _machines(self) -> Machines:
+        return next(self.pool.machines())
+
+    @property
+    def vm_size(self) -> str:
+        return self._machines.vm_size
+
+    @property
+    def fewest(self) -> int:
+        return self._machines.least or 0
+
+    @property
+    def most(self) -> int:
+        return self._machines.most or 0
+
+    @property
+    def first(self) -> int:
+        """How many nodes it starts with: AKS brings a scaled pool within its bounds."""
+        return min(max(self._machines.initial or 0, self.fewest), self.most)
+
+    @property
+    def surge(self) -> int:
+        """How many nodes an upgrade adds to the most."""
+        upgrades = self.pool.part("upgradeSettings")
+        surge, unavailable = upgrades.get("maxSurge"), upgrades.get("maxUnavailable")
+        return surge_nodes(self.most, surge, unavailable, is_spot=self.spot) or 0
+
+    @cached_property
+    def zones(self) -> Sequence[str]:
+        return self.pool.texts("availabilityZones")
+
+    @property
+    def spot(self) -> bool:
+        return self.pool.is_spot()
 
     @property
     def is_rung(self) -> bool:
@@ -64,82 +101,83 @@ class PlannedPool:
         """What it shares with the pools that stand in for it: the rungs of a capacity."""
         return self.key.partition(".rungs[")[0]
 
-    @property
-    def has_specialized_image(self) -> bool:
-        return self.gpu_stack == "specialized-image"
+    def rotates(self, live: Pool) -> bool:
+        """Whether a new pool takes the place of the present one, which stays until then."""
+        if rotation.LABEL not in self.pool.part("nodeLabels"):
+            return False
+        asked, present = self.pool.properties, live.properties
+        # What a request leaves out, AKS has chosen.
+        given = (path for path in POOL.fixed if _value(asked, path) is not None)
+        return any(_value(asked, path) != _value(present, path) for path in given)
 
-    @property
-    def surge(self) -> int | None:
-        """How many nodes an upgrade adds to the most; None if maxSurge is not valid."""
-        return surge_nodes(self.most, self.max_surge, self.max_unavailable, is_spot=self.spot)
+
+def _value(properties: Mapping[str, Any], path: str) -> Any:
+    """A value as Azure compares it."""
+    value = at(properties, path)
+    if isinstance(value, list):
+        return sorted(map(str, value))
+    return value.casefold() if isinstance(value, str) else value or _DEFAULTS.get(path)
 
 
 def pools(settings: Settings) -> list[PlannedPool]:
     """The pools that the stack creates; the system pool only if the stack creates the cluster."""
-    first = [_pool(pool, "systemPool") for pool in settings.first_pool]
-    return first + [_pool(pool, key) for key, pool in settings.separate_pools]
+    return [
+        PlannedPool(pool.name, key, _request(pool, settings))
+        for key, pool in [
+            *(("systemPool", pool) for pool in settings.first_pool),
+            *settings.separate_pools,
+        ]
+    ]
 
 
-def features(settings: Settings) -> Mapping[str, bool]:
+def _request(pool: Any, settings: Settings) -> dict[str, Any]:
+    """The request for a pool, as its component makes it."""
+    shared: dict[str, Any] = {
+        "resource_group_name": settings.resource_group.name,
+        "cluster_name": settings.cluster.name,
+        "subnet_id": settings.network.subnet_id or None,
+        "tags": settings.tags,
+    }
+    if isinstance(pool, GpuPool):
+        driver = settings.gpu_operator.driver
+        args = pool.as_args(
+            GpuNodePoolArgs,
+            gpu_operator_driver=driver,
+            gpu_taint=settings.gpu_taint,
+            labels=settings.labels_of(pool),
+            **shared,
+        )
+        request = with_extra(gpu_pool_properties(args, []), args.extra)
+        return {**request, "customHeaders": args.custom_headers or {}}
+    if isinstance(pool, NodePool):
+        user = pool.as_args(NodePoolArgs, **shared)
+        return with_extra(sent_of_user_pool(user), user.extra)
+    if isinstance(pool, SystemNodePool):
+        system = pool.as_args(SystemNodePoolArgs, **shared)
+        return with_extra(sent_of_pool(system, "System"), system.extra)
+    first = pool.as_args(SystemPoolArgs)
+    request = with_extra(sent_of_pool(first, "System"), first.extra)
+    return {**request, "customHeaders": first.custom_headers or {}}
+
+
+def features(settings: Settings, planned: Sequence[PlannedPool]) -> Mapping[str, bool]:
     """The preview features it needs, as namespace/name, and whether the stack registers them."""
-    needed: dict[str, bool] = {}
-    for pool in (*settings.first_pool, *settings.all_gpu_pools):
-        for name, value in (pool.custom_headers or {}).items():
-            if name.lower() == CUSTOM_FEATURES.lower():
-                needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
-    every = [*settings.first_pool, *(pool for _, pool in settings.separate_pools)]
-    if any(pool.host_encryption for pool in every):
+    needed = dict.fromkeys(_named_in_headers(planned), False)
+    if any(each.pool.flag("enableEncryptionAtHost") for each in planned):
         needed[f"{ENCRYPTION_AT_HOST_NAMESPACE}/{ENCRYPTION_AT_HOST_FEATURE}"] = False
     if settings.pools_of("specialized-image"):
         needed[f"{SPECIALIZED_IMAGE_NAMESPACE}/{SPECIALIZED_IMAGE_FEATURE}"] = True
     if settings.pools_of("managed"):
         registers = settings.managed_gpu_feature == "register"
         needed[f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}"] = registers
-    with_infiniband: list[Any] = [pool for pool in settings.all_gpu_pools if pool.has_infiniband]
-    if any((pool.max_count or pool.count) > 1 for pool in with_infiniband):
+    if any(has_rdma(each.vm_size) and each.most > 1 for each in planned):
         registers = settings.infiniband_feature == "register"
         needed[f"{INFINIBAND_NAMESPACE}/{INFINIBAND_FEATURE}"] = registers
     return needed
 
 
-def _pool(pool: Any, key: str) -> PlannedPool:
-    fewest = pool.count if pool.min_count is None else pool.min_count
-    most = pool.count if pool.max_count is None else pool.max_count
-    gpu: Any = pool if isinstance(pool, GpuPool) else None
-    of_users: Any = pool if isinstance(pool, GpuPool | NodePool) else None
-    return PlannedPool(
-        name=pool.name,
-        key=key,
-        vm_size=pool.vm_size,
-        # AKS brings a scaled pool within its bounds.
-        first=min(max(pool.count, fewest), most),
-        fewest=fewest,
-        most=most,
-        zones=pool.zones,
-        gpu_stack="none" if isinstance(pool, SystemNodePool | NodePool) else pool.gpu_stack,
-        spot=of_users is not None and of_users.spot,
-        spot_max_price=of_users.spot_max_price if of_users else -1,
-        max_surge=gpu.max_surge if gpu else None,
-        max_unavailable=gpu.max_unavailable if gpu else None,
-        reservation_group=(gpu.capacity_reservation_group_id or "") if gpu else "",
-        is_divided=gpu is not None and gpu.mig_profile is not None,
-        rotates=gpu is not None and gpu.replacement == rotation.ROTATE,
-        fixed=_fixed(gpu) if gpu else {},
-    )
-
-
-def _fixed(pool: Any) -> dict[str, Any]:
-    fixed = {
-        "vmSize": plain(pool.vm_size),
-        "scaleSetPriority": "Spot" if pool.spot else "Regular",
-        "gpuInstanceProfile": pool.mig_profile or "",
-        "availabilityZones": sorted(pool.zones),
-    }
-    left_open = {
-        # With the GPU Operator, the stack decides about it.
-        "gpuProfile.driver": None if pool.gpu_stack == OPERATOR else DRIVERS[pool.gpu_stack],
-        "osDiskSizeGB": pool.os_disk_size_gb,
-        "osDiskType": pool.os_disk_type,
-        "enableEncryptionAtHost": pool.host_encryption or None,
-    }
-    return fixed | {path: value for path, value in left_open.items() if value is not None}
+def _named_in_headers(planned: Sequence[PlannedPool]) -> Iterator[str]:
+    for each in planned:
+        for name, value in each.pool.part("customHeaders").items():
+            if name.lower() == CUSTOM_FEATURES.lower():
+                yield from filter(None, map(str.strip, value.split(",")))

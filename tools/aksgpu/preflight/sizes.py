@@ -13,6 +13,7 @@ from aks_catalogue import retirement
 from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from aks_catalogue.regions import plain
 from aks_catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
+from aks_pools.gpus import driver_is_left_out, has_specialized_image
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
@@ -40,10 +41,7 @@ Sizes = Mapping[str, OfferedSize]
 def judge(pools: Sequence[PlannedPool], facts: Facts, today: date) -> Iterator[Row]:
     """The answers about the sizes of all pools."""
     if isinstance(facts.sizes, Unanswered):
-        advice = (
-            f"run `az vm list-skus --location {facts.location} --all --output table` to list "
-            "the VM sizes"
-        )
+        advice = f"run `az vm list-skus --location {facts.location} --all --output table`"
         yield About("size").unknown(facts.sizes.reason, advice, facts.sizes.cause)
     for pool in pools:
         if isinstance(facts.sizes, Mapping):
@@ -121,7 +119,7 @@ def _retired(pool: PlannedPool, facts: Facts, today: date) -> Iterator[Row]:
     """The answers about retirement. Existing pools keep a retired size or image."""
     about = About("retired", pool.name, f"{pool.key}.vmSize")
     size = find(pool.vm_size)
-    if pool.has_specialized_image and today >= SPECIALIZED_IMAGE_RETIRED_ON:
+    if has_specialized_image(pool.pool) and today >= SPECIALIZED_IMAGE_RETIRED_ON:
         what = f"the specialized image was retired on {SPECIALIZED_IMAGE_RETIRED_ON}"
         advice = "Azure refuses new pools with it; use the regular image"
         yield About("image", pool.name, f"{pool.key}.image").warning(what, advice)
@@ -185,14 +183,14 @@ def _is_usable(size: OfferedSize, pool: PlannedPool, zones: Collection[str]) -> 
 
 def _can_replace(size: GpuSize, desired: GpuSize, pool: PlannedPool) -> bool:
     """Whether the pool could have this size instead of the desired one."""
-    if size.retired_on or (pool.is_divided and size.mig is False):
+    if size.retired_on or (pool.pool.text("gpuInstanceProfile") and size.mig is False):
         return False
     if is_below(size, gpu_sizes()[FLOOR.lower()]):
         return False
-    if size.aks_driver is False and pool.gpu_stack != "none":
-        return False
-    # With gpuStack none the driver may be of any vendor: keep to the vendor of the desired size.
-    return size.gpu_vendor == (desired.gpu_vendor if pool.gpu_stack == "none" else "NVIDIA")
+    if driver_is_left_out(pool.pool):
+        # The driver may be of any vendor: keep to the vendor of the desired size.
+        return size.gpu_vendor == desired.gpu_vendor
+    return size.aks_driver is not False and size.gpu_vendor == "NVIDIA"
 
 
 def _by_gpu(size: GpuSize, desired: GpuSize) -> tuple[Any, ...]:
