@@ -1,4 +1,4 @@
-"""A pod that shows a GPU at work, and a look for open GPUs.
+"""A pod that shows a GPU at work, and the look for open GPUs of docs/isolation.md.
 
 It is NVIDIA's vector addition; for AMD's GPUs, which have no CUDA, AMD's list of them.
 """
@@ -35,12 +35,3 @@ def sample_pod(
             "tolerations": [*tolerated],
         },
     }
-
-
-def isolation_pod(selector: Mapping[str, str], tolerated: Sequence[Toleration]) -> dict[str, Any]:
-    """Returns a pod that asks for no GPU, and tells which it has all the same."""
-    pod = sample_pod(None, selector, tolerated)
-    (container,) = pod["spec"]["containers"]
-    del container["resources"]
-    container["command"] = [*LOOK]
-    return pod

@@ -27,8 +27,6 @@ class Example:
     offers: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     # The most nodes that each of these pools can have.
     nodes: int = 1
-    # Whether a pod that asks for no GPU sees none.
-    is_isolated: bool = False
 
 
 EXAMPLES = [
@@ -37,8 +35,8 @@ EXAMPLES = [
     ),
     Example(stack="company", offers={"gpu": (GPU, 1)}),
     Example(stack="device-plugin", offers={"gpu": (GPU, 1)}),
-    Example(stack="gb300", offers={"gb300": (GPU, 4)}, nodes=18, is_isolated=True),
-    Example(stack="isolated", offers={"gpu": (GPU, 1)}, is_isolated=True),
+    Example(stack="gb300", offers={"gb300": (GPU, 4)}, nodes=18),
+    Example(stack="isolated", offers={"gpu": (GPU, 1)}),
     Example(stack="managed", offers={"gpu": (GPU, 1)}),
     Example(stack="mig", offers={"small": (GPU, 7), "large": ("nvidia.com/mig-3g.40gb", 2)}),
     Example(stack="operator", offers={"gpu": (GPU, 1)}),
@@ -76,11 +74,10 @@ def test_an_example_is_rehearsed_and_runs_as_many_gpu_pods_as_it_promises(
 
     bench = ClusterBench(engine, checkout.cloud, checkout.cloud.home)
     assert bench.changes("--refresh") == {}
-    checked = bench.check(job=True, isolation=True)
+    checked = bench.check(job=True)
     # A rung has no nodes until it is needed.
     found = {finding["cause"] for finding in checked["findings"]} - {"pool-at-zero"}
-    assert found == (set() if example.is_isolated else {"gpus-open"}), checked
-    assert checked["cause"] == ("gpus-schedulable" if example.is_isolated else "gpus-open")
+    assert (found, checked["cause"]) == (set(), "gpus-schedulable"), checked
     assert checked["job"]["succeeded"]
 
     outputs = json.loads(bench.pulumi("stack", "output", "gpuPools", "--json"))

@@ -1,7 +1,6 @@
 """The command line of `aksgpu`. Each command loads what it needs, and no other's."""
 
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -141,27 +140,15 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
         Path | None, typer.Option(help="Check the cluster of this kubeconfig")
     ] = None,
     job: Annotated[bool, typer.Option("--job", help="Also run a pool's sample pod")] = False,
-    isolation: Annotated[
-        bool, typer.Option("--isolation", help="Also run a pod that asks for no GPU: has it some?")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="With --isolation: a pool may grow for it, which costs")
-    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds, including the pods")] = 900.0,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds, including the pod")] = 900.0,
     project: _Project = None,
 ) -> None:
     """Check whether the GPUs of a cluster can be used, and explain why not."""
     from aksgpu.check import command as checking
     from aksgpu.check.examination import CheckOptions
 
-    def may_grow(pool: str) -> bool:
-        question = f"AKS would add a node to pool {pool} for this, which costs. Go on?"
-        return yes or (sys.stdin.isatty() and typer.confirm(question, err=True))
-
-    options = CheckOptions(
-        job=job, isolation=isolation, may_grow=may_grow, json=json, timeout=timeout
-    )
+    options = CheckOptions(job=job, json=json, timeout=timeout)
     _exit(lambda: checking.check(stack, kubeconfig, options, rehearsal=rehearsal), project)
 
 

@@ -84,11 +84,6 @@ class Cause(Enum):
     CAPACITY_EXHAUSTED = (AGAINST, "no rung of a capacity can get another node")
     GPUS_ALL_USED = (AGAINST, "all GPUs are in use")
     POD_PENDING = (AGAINST, "a pod that requests a GPU cannot be scheduled")
-    GPUS_OPEN = (AGAINST, "a pod sees GPUs that it did not ask for")
-    ISOLATION_UNKNOWN = (
-        NOT_KNOWN,
-        "no pod could look whether it sees GPUs that it did not ask for",
-    )
     TIMEOUT = (NOT_KNOWN, "the check took longer than --timeout")
     # Of the article.
     ARTICLE_DIFFERS = (AGAINST, "a row is not ok, or a difference has no explanation")

@@ -315,16 +315,3 @@ def test_a_cuda_mismatch_of_the_sample_job_is_reported(site: Site) -> None:
     assert "compatibility matrix" in problem["advice"]
     assert not checked.document["job"]["succeeded"]
     assert jobs(site) == []
-
-
-def test_a_pod_that_sees_gpus_without_asking_is_reported(site: Site) -> None:
-    """Any image with CUDA does: the scheduler knows nothing of it, and the check said nothing."""
-    pool = site.pool(nodeTaints=[TAINT])
-    site.cluster.install_plugin()
-    site.patch_plugin({"tolerations": [{"operator": "Exists"}]})
-    checked = site.check(isolation=True)
-    problem = checked.only("gpus-open")
-    assert "a pod that asked for no GPU had /dev/nvidia0" in problem["what"]
-    assert problem["nodes"] == [site.node(pool)]
-    assert checked.document["isolation"]["log"] == ["/dev/nvidia0", "looked"]
-    assert jobs(site) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aks_catalogue.gpu_isolation import AGENTS
-from aks_catalogue.sample_pod import isolation_pod
+from aks_catalogue.sample_pod import LOOK, sample_pod
 from components import isolation_policies as policies
 from tests.rehearsal.control_planes.conftest import SYSTEM_POOL, Body, Cluster
 from tests.waiting import until
@@ -254,7 +254,8 @@ def test_a_container_for_debugging_gets_none(isolated: Cluster) -> None:
 
 def _looked(cluster: Cluster, pool: str, namespace: str, **more: Any) -> list[str]:
     """What a container on a GPU node tells that it has."""
-    pod = isolation_pod({"agentpool": pool}, [])
+    pod = sample_pod(None, {"agentpool": pool}, [])
+    pod["spec"]["containers"][0] |= {"command": [*LOOK], "resources": {}}
     pod["metadata"] = {"name": "look", "namespace": namespace}
     pod["spec"]["containers"][0] |= more
     cluster.apply(pod)

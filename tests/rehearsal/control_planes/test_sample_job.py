@@ -1,11 +1,14 @@
 """Whatever a pod asks of the article's sample: it gets a log of a length that the node can keep."""
 
+import shlex
+
 import pytest
 
-from aks_catalogue.images import CUDA_MISMATCH
-from aks_catalogue.sample_pod import LOOKED, isolation_pod
+from aks_catalogue.images import CUDA_MISMATCH, VECTOR_ADD
+from aks_catalogue.sample_pod import LOOK, LOOKED
 from rehearsal.control_planes import sample_job
 from rehearsal.control_planes.desired_state import DesiredPool
+from tests.bench import ROOT
 
 POOL = DesiredPool(
     id="p",
@@ -48,7 +51,10 @@ def test_without_a_gpu_both_samples_fail_with_cudas_message() -> None:
 
 
 def test_a_look_lists_device_files_and_says_that_it_looked() -> None:
-    (container,) = isolation_pod({}, [])["spec"]["containers"]
+    container = {"name": "look", "command": [*LOOK]}
+    page = (ROOT / "docs" / "isolation.md").read_text(encoding="utf-8")
+    assert f"--image={VECTOR_ADD}" in page
+    assert f"--command -- {shlex.join(LOOK)}" in page
     run = sample_job.run_vector_add(container, POOL, 1, 1.0)
     assert [line.text for line in run.lines] == ["/dev/nvidia0", LOOKED]
     run = sample_job.run_vector_add(container, POOL, 0, 1.0)

@@ -9,14 +9,7 @@ import typer
 from rich.console import Console
 
 from aksgpu.check import report
-from aksgpu.check.examination import (
-    CheckOptions,
-    Examination,
-    examine,
-    isolation_place,
-    look,
-)
-from aksgpu.check.isolation import not_looked
+from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.target import Target, of_file, of_stack
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, stopped
 from aksgpu.rehearsal_stage import (
@@ -74,11 +67,9 @@ def examine_cluster(
             cluster = target()
         with progress_of("Checking the GPUs", say) as progress:
             asyncio.run(examine(examination, cluster, options, progress))
-        if options.isolation:
-            _look(examination, cluster, options, say)
     except FAILURES as error:
         examination.findings += findings_of(error)
-    except (KeyboardInterrupt, asyncio.CancelledError, typer.Abort):
+    except (KeyboardInterrupt, asyncio.CancelledError):
         examination.findings.append(INTERRUPTION)
     except Exception as error:
         # The report shows what is known so far, and JSON output stays JSON.
@@ -86,19 +77,6 @@ def examine_cluster(
         what = f"{type(error).__name__}: {error}"
         examination.findings.append(Finding(Cause.CRASHED, what, "report this as a bug"))
     return examination
-
-
-def _look(examination: Examination, cluster: Target, options: CheckOptions, say: Say) -> None:
-    """Looks for open GPUs, after asking if that costs: while it asks, nothing else runs."""
-    place = isolation_place(examination)
-    if place is None:
-        return
-    if place.grows and not options.may_grow(place.grows):
-        why = f"it would make AKS add a node to pool {place.grows}, which costs"
-        examination.findings.append(not_looked(why, "add --yes"))
-        return
-    with Progress("Looking for GPUs that a pod did not ask for", say) as progress:
-        asyncio.run(look(examination, cluster, place, options.timeout, progress))
 
 
 def _of_project(_stack: str) -> Program:

@@ -1,17 +1,17 @@
 """A check from start to end: when to look again, and whether to run the job."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from aks_catalogue import scale_ups
 from aks_catalogue.shapes import at
-from aksgpu.check import cluster_view, isolation, judge, waiting
+from aksgpu.check import cluster_view, judge, waiting
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
-from aksgpu.check.job import Place, SampleJob, place
+from aksgpu.check.job import SampleJob, place
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from kube_client.client import ApiError, Client
@@ -34,9 +34,6 @@ class CheckOptions:
     """What a check is asked to do."""
 
     job: bool = False
-    # Whether to look for GPUs from a pod that asks for none, and whether a pool may grow for that.
-    isolation: bool = False
-    may_grow: Callable[[str], bool] = lambda _: False
     json: bool = False
     timeout: float = 900.0
     # How long to look again while the problems may go away.
@@ -54,8 +51,6 @@ class Examination:
     job: SampleJob | None = None
     # Why the job was not run despite --job.
     job_left_out: str | None = None
-    # The pod that looks for GPUs that it did not ask for.
-    isolation_pod: SampleJob | None = None
     # By pool with InfiniBand: whether its nodes are on one network, or why that is not known.
     placement: dict[str, bool | str] = field(default_factory=dict)
     # The pool to which AKS may have added a node for the job.
@@ -263,34 +258,3 @@ async def _with_job(
             what = waiting.told(finding.what, spec, 1, view, expected)
             finding = replace(finding, what=what)
         examination.findings.append(finding)
-
-
-def isolation_place(examination: Examination) -> Place | None:
-    """Where a pod can look for GPUs that it did not ask for; if nowhere, a finding says why."""
-    view = examination.view
-    found = None
-    if view is None or NODES in view.unread:
-        why, advice = "without the nodes, nobody knows where", "check again"
-        examination.findings.append(isolation.not_looked(why, advice))
-    elif (found := isolation.place(view, examination.expected)) is None:
-        why = "no node offers GPUs, and AKS adds none"
-        advice = "check again while a node offers them"
-        examination.findings.append(isolation.not_looked(why, advice))
-    return found
-
-
-async def look(
-    examination: Examination, target: Target, place: Place, seconds: float, progress: Progress
-) -> None:
-    """Runs the pod that looks, and always deletes it."""
-    try:
-        async with opened(target.kubeconfig, target.environment) as api:
-            pod = examination.isolation_pod = SampleJob(api, place.pod, progress, wants="node")
-            examination.grown = place.grows or examination.grown
-            await pod.run(seconds)
-            if found := isolation.finding(pod):
-                examination.findings.append(found)
-    except ApiError as error:
-        examination.findings.append(refused("the cluster refused a request", error))
-    except StoppedError as error:
-        examination.findings += error.findings

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.check import isolation, waiting
+from aksgpu.check import waiting
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView
 from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected
@@ -30,15 +30,12 @@ def print_tables(examination: Examination, console: Console) -> None:
         console.print(Text(f"{title}: cannot read the nodes."), soft_wrap=True)
     if examination.job is not None:
         console.print(_job(examination.job), soft_wrap=True)
-    pods = [pod for pod in (examination.job, examination.isolation_pod) if pod is not None]
-    if examination.grown and any(pod.node for pod in pods):
+    if examination.grown and examination.job and examination.job.node:
         text = Text(
             "AKS may have added a node for this. It costs until AKS removes it, after ten minutes "
             "without pods."
         )
         console.print(text, soft_wrap=True)
-    if examination.isolation_pod is not None:
-        console.print(_isolation(examination.isolation_pod), soft_wrap=True)
     _print_findings(examination, console)
 
 
@@ -96,7 +93,6 @@ def document(examination: Examination) -> dict[str, Any]:
             for finding in examination.findings
         ],
         "job": _job_facts(examination.job) if examination.job else None,
-        "isolation": _isolation_facts(examination.isolation_pod),
         "onInfinibandNetwork": {
             pool: placed if isinstance(placed, bool) else None
             for pool, placed in examination.placement.items()
@@ -151,15 +147,6 @@ def _job(job: SampleJob) -> Text:
     return text.append("\n")
 
 
-def _isolation(pod: SampleJob) -> Text:
-    text = Text()
-    if isolation.devices(pod) == []:
-        text.append(f"A pod that asked for no GPU had none on {pod.node}.")
-    if pod.leftover:
-        text.append(f"\n{pod.leftover}", "bold red")
-    return text
-
-
 def _nodes(view: ClusterView, expected: Expected) -> Iterator[dict[str, Any]]:
     versions = _versions_by_node(view)
     for node in view.nodes:
@@ -192,7 +179,3 @@ def _job_facts(job: SampleJob) -> dict[str, Any]:
         "log": job.log.splitlines(),
         "leftover": job.leftover,
     }
-
-
-def _isolation_facts(pod: SampleJob | None) -> dict[str, Any] | None:
-    return None if pod is None else {**_job_facts(pod), "devices": isolation.devices(pod)}
