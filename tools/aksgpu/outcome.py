@@ -79,7 +79,6 @@ class Cause(Enum):
     PLUGIN_NOT_RUNNING = (AGAINST, "the device plugin of a node does not run")
     PLUGIN_MISSING = (AGAINST, "no device plugin is scheduled on a node")
     DRIVER_MISSING = (AGAINST, "the device plugin of a node finds no driver")
-    PLUGIN_OUTDATED = (AGAINST, "a device plugin runs with a configuration that has changed since")
     NO_GPU_ALLOCATABLE = (AGAINST, "a node with GPUs has none allocatable")
     CAPACITY_EXHAUSTED = (AGAINST, "no rung of a capacity can get another node")
     GPUS_ALL_USED = (AGAINST, "all GPUs are in use")

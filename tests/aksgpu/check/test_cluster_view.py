@@ -162,56 +162,6 @@ def test_the_nodes_of_a_daemon_set_follow_its_selector_and_tolerations() -> None
     assert untolerated(daemon_set.pods, own) == []
 
 
-def test_a_plugin_reads_the_config_maps_that_are_mounted_into_it() -> None:
-    """Not those of a sidecar, which can write another file from them."""
-    image = "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"
-    sidecar = {"name": "a", "image": image, "command": ["config-manager"]}
-    item = {
-        "metadata": {"name": "p", "namespace": "ns"},
-        "spec": {
-            "containers": [
-                {"name": "p", "image": image, "volumeMounts": [{"name": "one"}, {"name": "dir"}]},
-                {**sidecar, "volumeMounts": [{"name": "two"}]},
-            ],
-            "volumes": [
-                {"name": "one", "configMap": {"name": "first"}},
-                {"name": "two", "configMap": {"name": "second"}},
-                {"name": "dir", "hostPath": {"path": "/"}},
-            ],
-        },
-        "status": {
-            "containerStatuses": [
-                {"name": "a", "state": {"running": {"startedAt": "2026-11-23T06:00:00Z"}}},
-                {"name": "p", "state": {"running": {"startedAt": "2026-11-23T05:00:00Z"}}},
-            ]
-        },
-    }
-    [pod] = cluster_view.pods([item])
-    assert pod.config_maps == ("first",)
-    assert pod.started == "2026-11-23T05:00:00Z"
-
-
-def test_a_config_map_has_changed_when_its_data_has() -> None:
-    def entry(time: str, *fields: str) -> dict[str, object]:
-        return {"time": time, "fieldsV1": {name: {} for name in fields}}
-
-    metadata = {
-        "creationTimestamp": "2026-11-23T05:00:00Z",
-        "managedFields": [
-            entry("2026-11-23T06:00:00Z", "f:data", "f:metadata"),
-            entry("2026-11-23T05:30:00Z", "f:data"),
-            entry("2026-11-23T07:00:00Z", "f:metadata"),
-            entry("tomorrow", "f:data"),
-        ],
-    }
-    assert cluster_view.changed({"metadata": metadata}) == "2026-11-23T06:00:00Z"
-    assert (
-        cluster_view.changed({"metadata": {**metadata, "managedFields": 1}})
-        == "2026-11-23T05:00:00Z"
-    )
-    assert cluster_view.changed({}) == cluster_view.changed(None) == ""
-
-
 def test_the_newest_warning_is_reported() -> None:
     def event(kind: str, time: str, reason: str) -> dict[str, str]:
         return {"type": kind, "lastTimestamp": time, "reason": reason, "message": "why"}

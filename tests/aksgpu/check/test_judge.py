@@ -584,28 +584,3 @@ def test_a_warning_is_reported_if_the_pod_has_no_message(
     warnings = {str(waiting): "FailedMount: not found"}
     cluster = replace(view(BARE, pods=(waiting,)), plugin_warnings=warnings)
     assert f"does not run: {reason}" in only(cluster).what
-
-
-BEFORE, AFTER = "2026-11-23T05:00:00Z", "2026-11-23T05:00:01Z"
-
-
-@pytest.mark.parametrize(
-    ("started", "changes", "is_told"),
-    [
-        (BEFORE, {"ns/sharing": AFTER}, True),
-        (AFTER, {"ns/sharing": AFTER}, False),
-        (AFTER, {"ns/sharing": BEFORE}, False),
-        # What is not known.
-        ("", {"ns/sharing": AFTER}, False),
-        (BEFORE, {"ns/sharing": ""}, False),
-        (BEFORE, {"ns/other": AFTER}, False),
-    ],
-)
-def test_a_plugin_older_than_its_config_map_is_reported(
-    started: str, changes: dict[str, str], is_told: bool
-) -> None:
-    """All was well, and half of the pods stayed pending."""
-    plugin = replace(PLUGIN, started=started, config_maps=("sharing",))
-    findings = judge(replace(view(NODE, pods=(plugin,)), config_changes=changes), GPU)
-    assert [finding.cause for finding in findings] == [Cause.PLUGIN_OUTDATED] * is_told
-    assert all("ns/sharing changed at 2026-11-23T05:00:01Z" in finding.what for finding in findings)

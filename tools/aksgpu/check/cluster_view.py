@@ -96,9 +96,6 @@ class Pod(_Namespaced):
     plugin: str = ""
     image: str = ""
     is_running: bool = False
-    # When the plugin was started, and the ConfigMaps that it reads then.
-    started: str = ""
-    config_maps: tuple[str, ...] = ()
     is_over: bool = False
     gpus: int = 0
     # Why it does not run, if its status has a reason.
@@ -174,8 +171,6 @@ class ClusterView:
     plugin_logs: Mapping[str, str] = field(default_factory=dict)
     # ...and the last warning of its events.
     plugin_warnings: Mapping[str, str] = field(default_factory=dict)
-    # When the data of each ConfigMap that a plugin reads was last changed, by namespace/name.
-    config_changes: Mapping[str, str] = field(default_factory=dict)
     # What the cluster autoscaler says of each pool.
     growth: Mapping[str, Growth] = field(default_factory=dict)
 
@@ -327,7 +322,6 @@ def _pod(item: Json) -> Pod:
         str(container.get("name")): mapping(container.get("state"))
         for container in mappings(status.get("containerStatuses"))
     }
-    running = (mapping(states.get(name, {}).get("running")).get("startedAt") for name in plugins)
     return Pod(
         namespace=_namespace(item),
         name=_name(item),
@@ -335,8 +329,6 @@ def _pod(item: Json) -> Pod:
         plugin=next(iter(plugins), ""),
         image=next(iter(plugins.values()), ""),
         is_running=any("running" in states.get(name, {}) for name in plugins),
-        started=max((moment for moment in running if _is_moment(moment)), default=""),
-        config_maps=tuple(_config_maps(spec)),
         is_over=status.get("phase") in ("Succeeded", "Failed"),
         gpus=_requested_gpus(spec),
         trouble=trouble(item),
@@ -376,28 +368,6 @@ def _plugins_of(spec: Json) -> dict[str, str]:
         for container in mappings(spec.get("containers"))
         if is_plugin(container)
     }
-
-
-def _config_maps(spec: Json) -> Iterator[str]:
-    """Yields the ConfigMaps that are mounted into device plugins."""
-    mounted = {
-        str(mount.get("name"))
-        for container in mappings(spec.get("containers"))
-        if is_plugin(container)
-        for mount in mappings(container.get("volumeMounts"))
-    }
-    for volume in mappings(spec.get("volumes")):
-        if str(volume.get("name")) in mounted and (name := at(volume, "configMap.name")):
-            yield str(name)
-
-
-def changed(config_map: Any) -> str:
-    """When the data of a ConfigMap was last changed; empty if that is not known."""
-    times = [at(config_map, "metadata.creationTimestamp")]
-    for entry in mappings(at(config_map, "metadata.managedFields")):
-        if mapping(entry.get("fieldsV1")).keys() & {"f:data", "f:binaryData"}:
-            times.append(entry.get("time"))
-    return max((moment for moment in times if _is_moment(moment)), default="")
 
 
 def growth(status: Any) -> dict[str, Growth]:

@@ -174,11 +174,6 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
         if not pod.is_running
     ]
     warnings = await asyncio.gather(*(_warning(api, pod) for pod in waiting))
-    examination.last_request = "the ConfigMaps of its device plugins"
-    config_maps = {
-        (pod.namespace, name) for pod in view.pods if pod.started for name in pod.config_maps
-    }
-    changes = await asyncio.gather(*(_changed(api, *each) for each in config_maps))
     examination.last_request = "the status of its autoscaler"
     status = await _quietly(api.get(scale_ups.STATUS), otherwise={})
     return replace(
@@ -186,7 +181,6 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
         growth=cluster_view.growth(at(status, f"data.{scale_ups.STATUS_KEY}")),
         plugin_logs=dict(zip(map(str, plugins), logs, strict=True)),
         plugin_warnings=dict(zip(map(str, waiting), warnings, strict=True)),
-        config_changes=dict(zip(map("/".join, config_maps), changes, strict=True)),
     ), refusals
 
 
@@ -221,12 +215,6 @@ async def _quietly(answer: Awaitable[_Answer], *, otherwise: _Answer) -> _Answer
         return await answer
     except ApiError:
         return otherwise
-
-
-async def _changed(api: Client, namespace: str, name: str) -> str:
-    """When a ConfigMap was changed; empty if it cannot be read, as with a log."""
-    config_map = api.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
-    return cluster_view.changed(await _quietly(config_map, otherwise={}))
 
 
 async def _with_job(

@@ -22,7 +22,6 @@ _TRANSIENT = (
     Cause.NODES_MISSING,
     Cause.NODE_NOT_READY,
     Cause.PLUGIN_NOT_RUNNING,
-    Cause.PLUGIN_OUTDATED,
     Cause.NO_GPU_ALLOCATABLE,
     Cause.POD_PENDING,
 )
@@ -329,7 +328,7 @@ def _of_its_gpus(view: ClusterView, node: Node, expected: Expected) -> Iterator[
             f"nothing to do during an upgrade or scale-down; else: kubectl uncordon {node.name}",
         )
     running = [pod for pod in view.plugins_on(node) if pod.is_running]
-    for reported in (*_reported(node, expected), *_outdated(view, running)):
+    for reported in _reported(node, expected):
         yield finding(*reported)
     if _has_two_plugins(node, running, expected):
         yield finding(Cause.PLUGIN_TWICE, *_two_plugins(running))
@@ -407,26 +406,6 @@ def _has_lost_its_plugin(view: ClusterView, node: Node) -> bool:
     """
     plugins = view.plugins_on(node)
     return bool(plugins) and not node.allocatable and not any(pod.is_running for pod in plugins)
-
-
-def _outdated(view: ClusterView, running: Iterable[Pod]) -> Iterator[tuple[Cause, str, str]]:
-    """Plugins whose ConfigMaps have changed since they were started."""
-    for pod in running:
-        changes = {
-            f"{pod.namespace}/{name}": changed
-            for name in pod.config_maps
-            if (changed := view.config_changes.get(f"{pod.namespace}/{name}"))
-            and changed > pod.started > ""
-        }
-        if changes:
-            names = listed(f"{name} changed at {changed}" for name, changed in changes.items())
-            yield (
-                Cause.PLUGIN_OUTDATED,
-                f"the device plugin {pod} has run since {pod.started} with an old configuration: "
-                f"ConfigMap {names}. The node may offer the wrong number of GPUs",
-                f"kubectl delete pod -n {pod.namespace} {pod.name} restarts it; a checksum of the "
-                "ConfigMap in an annotation of the DaemonSet's pod template does so from then on",
-            )
 
 
 def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Cause, str, str]:
