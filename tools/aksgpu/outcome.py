@@ -97,7 +97,6 @@ class Cause(Enum):
     NODE_CORDONED = (OK, "a node is cordoned")
     GPUS_LEFT_OUT = (OK, "a pool has no device plugin, as configured in its stack")
     DIFFERS_FROM_STACK = (OK, "a pool differs from its stack")
-    NODES_BEHIND = (OK, "nodes have an older Kubernetes version than the control plane")
     POOL_AT_ZERO = (OK, "a pool has no nodes now")
     NO_NODES_NOW = (OK, "there are no GPU nodes now, as configured")
     GPUS_SCHEDULABLE = (OK, "GPUs can be scheduled")

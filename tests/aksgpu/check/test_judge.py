@@ -7,7 +7,7 @@ import pytest
 
 from aks_catalogue.node_problems import PROBLEMS
 from aks_catalogue.scheduling import Spec, Taint
-from aksgpu.check.cluster_view import ClusterView, DaemonSet, Kubelet, Node, Pod
+from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.judge import driver_state, judge, may_pass, plugin_state, result
 from aksgpu.outcome import Cause, Finding, verdict
@@ -358,11 +358,6 @@ def test_a_program_of_others_is_never_told_keys_of_our_stack_files() -> None:
     crashing = replace(PLUGIN, is_running=False)
     no_driver = view(bare, pods=(crashing,), log="Failed to initialize NVML: no driver")
     waiting = replace(WORK, node="", unplaced="1 node(s) had untolerated taint(s)")
-    old = replace(
-        view(T4_NODE),
-        version="1.35.0",
-        kubelets=(Kubelet(node="n0", pool="gpu", version="1.34.0"),),
-    )
     clusters = [
         (view(), stack()),
         (view(), Expected()),
@@ -373,7 +368,6 @@ def test_a_program_of_others_is_never_told_keys_of_our_stack_files() -> None:
         (view(bare), stack(managed)),
         (no_driver, GPU),
         (view(T4_NODE, pods=(waiting,)), GPU),
-        (old, GPU),
     ]
     for cluster, expected in clusters:
         findings = judge(cluster, replace(expected, is_ours=False))
@@ -467,18 +461,6 @@ def test_equal_findings_of_several_nodes_are_reported_once() -> None:
     other = replace(bare[0], pool="other", name="n3")
     [everywhere, _at_zero] = judge(view(*bare, other), stack("gpu", "other", "empty"))
     assert (everywhere.pool, len(everywhere.nodes)) == ("gpu, other, empty", 4)
-
-
-def test_nodes_behind_the_control_plane_are_named() -> None:
-    """A cluster was upgraded, and all of its nodes stayed behind: nothing said so."""
-    behind = [Kubelet(node=f"aks-system-{n}", pool="system", version="1.34.5") for n in range(6)]
-    kubelets = (*behind, Kubelet(node="n0", pool="gpu", version="1.35.2"))
-    finding = only(replace(view(T4_NODE), version="1.35.2", kubelets=kubelets), stack(T4))
-    assert (finding.cause, finding.is_problem) == (Cause.NODES_BEHIND, False)
-    assert (
-        "system has 1.34.5 (aks-system-0, aks-system-1, aks-system-2, aks-system-3 and 2 more)"
-        in (finding.what)
-    )
 
 
 def test_a_pod_that_requests_more_than_any_node_has_is_reported() -> None:

@@ -37,7 +37,6 @@ _NORMAL_WAITING_REASONS = (None, "ContainerCreating", "PodInitializing")
 # What of a pod's spec decides where it can run.
 _PLACING = ("nodeSelector", "affinity", "tolerations")
 _SIZE_LABEL = "node.kubernetes.io/instance-type"
-_RELEASE = re.compile(r"v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?!\d)", re.ASCII)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 # The provider ID of a node whose machine is in a scale set.
 _SCALE_SET = re.compile(
@@ -135,15 +134,6 @@ class Growth:
     failure: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kubelet:
-    """Any node of the cluster, and its Kubernetes version."""
-
-    node: str
-    pool: str
-    version: str
-
-
 @dataclass(frozen=True)
 class ScaleSet:
     """The scale set of a pool with several nodes that have InfiniBand."""
@@ -157,9 +147,6 @@ class ScaleSet:
 class ClusterView:
     # The kinds of objects that could not be read.
     unread: frozenset[str] = frozenset()
-    # The control plane's Kubernetes version.
-    version: str = ""
-    kubelets: tuple[Kubelet, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
@@ -193,19 +180,6 @@ def nodes(items: Iterable[Json], pools: Iterable[str]) -> tuple[Node, ...]:
     return tuple(sorted(gpu_nodes, key=lambda node: (node.pool, node.name)))
 
 
-def kubelets(items: Iterable[Json]) -> tuple[Kubelet, ...]:
-    """All nodes that report a version."""
-    all_nodes = [
-        Kubelet(
-            node=_name(item),
-            pool=_labels(item).get(POOL_LABEL, ""),
-            version=release(at(item, "status.nodeInfo.kubeletVersion")),
-        )
-        for item in items
-    ]
-    return tuple(kubelet for kubelet in all_nodes if kubelet.version)
-
-
 def scale_sets(items: Iterable[Json]) -> tuple[ScaleSet, ...]:
     """Those of pools with several nodes that have InfiniBand, whoever made their GPUs."""
     counts = Counter[ScaleSet]()
@@ -222,12 +196,6 @@ def is_rehearsed(items: Iterable[Json]) -> bool:
     """Whether these nodes are simulated by a rehearsal."""
     annotations = (mapping(at(item, "metadata.annotations")) for item in items)
     return any(str(key).startswith(_REHEARSAL_PREFIX) for keys in annotations for key in keys)
-
-
-def release(version: Any) -> str:
-    """A version as AKS writes it: v1.35.2 and v1.35.2-gke.1 become 1.35.2; else empty."""
-    match = _RELEASE.match(str(version))
-    return match[1] if match else ""
 
 
 def pods(items: Iterable[Json]) -> tuple[Pod, ...]:

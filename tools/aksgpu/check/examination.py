@@ -144,11 +144,8 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
     nodes = items.get(NODES, [])
     if cluster_view.is_rehearsed(nodes) and "rehearsed" not in examination.title:
         examination.title += ", which is rehearsed"
-    examination.last_request = "its version"
     view = ClusterView(
         unread=frozenset(_PATHS) - items.keys(),
-        version=await _version(examination, api, nodes) if nodes else "",
-        kubelets=cluster_view.kubelets(nodes),
         nodes=cluster_view.nodes(nodes, examination.expected.names),
         pods=cluster_view.pods(items.get(PODS, [])),
         daemon_sets=cluster_view.daemon_sets(items.get(DAEMON_SETS, [])),
@@ -182,16 +179,6 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
         plugin_logs=dict(zip(map(str, plugins), logs, strict=True)),
         plugin_warnings=dict(zip(map(str, waiting), warnings, strict=True)),
     ), refusals
-
-
-async def _version(examination: Examination, api: Client, nodes: list[dict[str, Any]]) -> str:
-    """The control plane's version. A rehearsal's API server does not have the cluster's."""
-    if cluster_view.is_rehearsed(nodes):
-        return examination.expected.version
-    try:
-        return cluster_view.release((await api.get("/version")).get("gitVersion"))
-    except ApiError:
-        return ""
 
 
 async def _log(api: Client, pod: Pod) -> str:

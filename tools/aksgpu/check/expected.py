@@ -109,8 +109,6 @@ class Expected:
     pools: Mapping[str, Pool] | None = None
     # The DaemonSets of its device plugins, as namespace/name.
     plugins: frozenset[str] = frozenset()
-    # The control plane's Kubernetes version, as Azure reported it.
-    version: str = ""
     # The command that restores what was changed or deleted by hand.
     restoring_command: str = ""
     # Whether it has components of this project: other programs lack the keys of our stack files.
@@ -171,7 +169,6 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
             pools[name] = _pool(pool, gpu_stack, before)
         else:
             pools.pop(name, None)
-    versions = (_version(resource, cluster) for resource in current)
     for ladder in current:
         if ladder.get("type") != _CAPACITY:
             continue
@@ -183,7 +180,6 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
     return Expected(
         pools=pools,
         plugins=plugins,
-        version=next(filter(None, versions), ""),
         restoring_command=restoring_command,
         is_ours=any(str(one.get("type")).startswith(_COMPONENTS) for one in current),
     )
@@ -223,11 +219,6 @@ def _inline_pools(cluster: Json, inputs: Json) -> Iterator[Json]:
     for pool in mappings(inputs.get(INLINE_POOLS)):
         if not (is_kept and is_left_by_refresh(pool)):
             yield pool
-
-
-def _version(resource: Json, cluster: str) -> str:
-    is_cluster = _kind(resource, cluster) == "ManagedCluster"
-    return str(at(resource, "outputs.currentKubernetesVersion") or "") if is_cluster else ""
 
 
 def _kind(resource: Json, cluster: str) -> str:

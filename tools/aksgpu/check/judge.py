@@ -8,7 +8,6 @@ from operator import itemgetter
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION
 from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
-from aks_catalogue.kubernetes import is_newer_release
 from aks_catalogue.node_problems import XID_ADVICE, node_problem, vm_event
 from aks_catalogue.nodes import DCGM_LABEL
 from aksgpu.check import plugin_scheduling, waiting
@@ -50,7 +49,6 @@ def judge(view: ClusterView, expected: Expected) -> list[Finding]:
     findings = [finding for node in view.nodes for finding in _of_node(view, node, expected)]
     findings += _of_pools(view, expected)
     findings += _of_cluster(view, expected)
-    findings += _behind(view, expected)
     findings += [unplaced(pod, view, expected) for pod in view.pods if pod.gpus and pod.unplaced]
     return sorted(_grouped(view, findings), key=lambda finding: list(Cause).index(finding.cause))
 
@@ -269,31 +267,6 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             cause=Cause.GPUS_ALL_USED,
             what=f"{'the only GPU is' if total == 1 else f'all {total} GPUs are'} in use",
             advice="wait for a pod to end, delete one, or raise the pool's count or maxCount",
-        )
-
-
-def _behind(view: ClusterView, expected: Expected) -> Iterator[Finding]:
-    """The nodes whose Kubernetes is older than the control plane's."""
-    behind = sorted(
-        (kubelet.pool, kubelet.version, kubelet.node)
-        for kubelet in view.kubelets
-        if is_newer_release(view.version, kubelet.version)
-    )
-    pools = [
-        f"{pool or '(without a pool)'} has {version} ({listed([row[2] for row in rows])})"
-        for (pool, version), rows in groupby(behind, lambda row: row[:2])
-    ]
-    if pools:
-        yield Finding(
-            Cause.NODES_BEHIND,
-            f"the control plane has Kubernetes {view.version}, but these nodes are older: "
-            f"{'; '.join(pools)}",
-            "upgrade their pools: "
-            + expected.advice(
-                "a GPU pool by its kubernetesVersion, the system pool with "
-                "`az aks nodepool upgrade`",
-                "by their orchestratorVersion, or with `az aks nodepool upgrade`",
-            ),
         )
 
 

@@ -15,15 +15,17 @@ from aksgpu.check.judge import driver_state, empty_pools, plugin_state
 from aksgpu.outcome import listed
 from aksgpu.report import ReportTable, finding_text, print_result, table
 
-_HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin", "version")
+_HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin")
 
 
 def print_tables(examination: Examination, console: Console) -> None:
     if examination.view is not None and NODES not in examination.view.unread:
         console.print(_table(examination.view, examination))
-        console.print(_versions(examination.view), soft_wrap=True)
+        images = {pod.image for pod in examination.view.pods if pod.is_plugin and pod.image}
+        plugins = ", ".join(sorted(images)) or "none"
+        console.print(Text(f"Device plugins: {plugins}"), soft_wrap=True)
         if one := [pool for pool, placed in examination.placement.items() if placed is True]:
-            text = Text(f"On one InfiniBand network:       the nodes of {listed(one)}")
+            text = Text(f"On one InfiniBand network: the nodes of {listed(one)}")
             console.print(text, soft_wrap=True)
     else:
         title = examination.title or "The cluster"
@@ -72,7 +74,6 @@ def document(examination: Examination) -> dict[str, Any]:
         "title": examination.title,
         **examination.verdict.document(),
         "nodes": [*_nodes(view, examination.expected)] if view else [],
-        "kubernetes": view.version if view else "",
         "unread": sorted(view.unread) if view else [],
         "emptyPools": empty_pools(view, examination.expected) if view else [],
         "capacities": [
@@ -104,7 +105,6 @@ def document(examination: Examination) -> dict[str, Any]:
 
 def _table(view: ClusterView, examination: Examination) -> ReportTable:
     nodes = table(*_HEADINGS, title=examination.title)
-    versions = _versions_by_node(view)
     for node in view.nodes:
         ready = "yes" if node.is_ready else "NO"
         nodes.add_row(
@@ -116,24 +116,10 @@ def _table(view: ClusterView, examination: Examination) -> ReportTable:
             "?" if PODS in view.unread else str(view.used(node)),
             driver_state(view, node),
             plugin_state(view, node, examination.expected),
-            versions.get(node.name, "?"),
         )
     if empty := empty_pools(view, examination.expected):
-        nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0", "", "", "")
+        nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0", "", "")
     return nodes
-
-
-def _versions(view: ClusterView) -> Text:
-    """The control plane's Kubernetes version, and the images of the device plugins."""
-    images = sorted({pod.image for pod in view.pods if pod.is_plugin and pod.image})
-    return Text(
-        f"Kubernetes of the control plane: {view.version or 'not known'}\n"
-        f"Device plugins:                  {', '.join(images) or 'none'}"
-    )
-
-
-def _versions_by_node(view: ClusterView) -> dict[str, str]:
-    return {kubelet.node: kubelet.version for kubelet in view.kubelets}
 
 
 def _job(job: SampleJob) -> Text:
@@ -148,7 +134,6 @@ def _job(job: SampleJob) -> Text:
 
 
 def _nodes(view: ClusterView, expected: Expected) -> Iterator[dict[str, Any]]:
-    versions = _versions_by_node(view)
     for node in view.nodes:
         plugins = view.plugins_on(node)
         yield {
@@ -165,7 +150,6 @@ def _nodes(view: ClusterView, expected: Expected) -> Iterator[dict[str, Any]]:
             "plugin": plugin_state(view, node, expected),
             "pluginPods": [str(pod) for pod in plugins],
             "pluginImages": [pod.image for pod in plugins],
-            "version": versions.get(node.name),
             "taints": [str(taint) for taint in node.taints],
         }
 
