@@ -96,7 +96,6 @@ class Cause(Enum):
     LOWER_RUNG = (OK, "the first rungs of a capacity get no node now: a lower one would grow")
     NODE_CORDONED = (OK, "a node is cordoned")
     GPUS_LEFT_OUT = (OK, "a pool has no device plugin, as configured in its stack")
-    DIFFERS_FROM_STACK = (OK, "a pool differs from its stack")
     POOL_AT_ZERO = (OK, "a pool has no nodes now")
     NO_NODES_NOW = (OK, "there are no GPU nodes now, as configured")
     GPUS_SCHEDULABLE = (OK, "GPUs can be scheduled")

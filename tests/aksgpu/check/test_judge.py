@@ -403,36 +403,7 @@ def test_a_specialized_image_needs_no_daemon_set() -> None:
     assert (finding.cause, "specialized-image" in finding.what) == (Cause.PLUGIN_MISSING, True)
 
 
-@pytest.mark.parametrize(
-    ("node", "pool", "words"),
-    [
-        (replace(T4_NODE, size="Standard_NC4as_T4_v3"), T4, "is a Standard_NC4as_T4_v3"),
-        (replace(T4_NODE, taints=()), T4, "lacks the taint sku=gpu:NoSchedule"),
-        (replace(T4_NODE, taints=(SKU, SPOT)), T4, "has the taint spot:NoExecute"),
-        (replace(T4_NODE, capacity=2, allocatable=2), T4, "has 2 GPUs, but"),
-        (
-            replace(T4_NODE, size="Standard_NC24ads_A100_v4"),
-            replace(T4, size="Standard_NC24ads_A100_v4", mig_profile="MIG1g"),
-            "has 1 GPUs, but Standard_NC24ads_A100_v4 with MIG1g has 7",
-        ),
-        (T4_NODE, replace(T4, least=2), "there are 1 nodes, but the stack expects at least 2"),
-        (T4_NODE, replace(T4, least=0, most=0), "but the stack expects at most 0"),
-        (replace(T4_NODE, pool="theirs"), replace(T4, least=0), "the stack has no such pool"),
-    ],
-)
-def test_a_difference_from_the_stack_is_reported(node: Node, pool: Pool, words: str) -> None:
-    findings = judge(view(node, pods=(PLUGIN,), sets=(replace(SET, pods=EVERYWHERE),)), stack(pool))
-    assert words in "\n".join(one.what for one in findings if one.cause is Cause.DIFFERS_FROM_STACK)
-    assert not any(one.is_problem for one in findings)
-
-
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
-
-
-def test_temporary_taints_are_no_difference_from_the_stack() -> None:
-    passing = [Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")]
-    passing.append(Taint("ToBeDeletedByClusterAutoscaler", "1", "NoSchedule"))
-    assert judge(view(replace(T4_NODE, taints=(SKU, *passing))), stack(T4)) == []
 
 
 def test_a_missing_pool_of_the_stack_is_reported() -> None:

@@ -128,7 +128,7 @@ def _grouped(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
-    """Where the pools differ from the stack: nodes missing, too many, or in an unknown pool."""
+    """Pools of the stack that have no nodes."""
     pools = expected.pools or {}
     empty = [pools[name] for name in empty_pools(view, expected)]
     for pool in empty:
@@ -158,19 +158,6 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             else "raise the count: AKS does not scale it",
             pool=None if several else names[0],
         )
-    for name, nodes in groupby(view.nodes, lambda node: node.pool):
-        number = len(list(nodes))
-        if expected.pools is not None and name not in pools:
-            what = f"its {number} nodes have GPUs, but the stack has no such pool"
-            advice = "nothing to do if another stack or team owns the pool"
-            yield Finding(Cause.DIFFERS_FROM_STACK, what, advice, pool=name or "(without a name)")
-        elif name in pools and (what := _differs_in_count(pools[name], number)):
-            yield Finding(
-                Cause.DIFFERS_FROM_STACK,
-                what,
-                f"nothing to do during an upgrade or scaling; else {_restore_advice(expected)}",
-                pool=name,
-            )
 
 
 def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
@@ -207,32 +194,6 @@ def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
 
 def _grows(pool: Pool) -> bool:
     return pool.can_grow(0)
-
-
-def _differs_in_count(pool: Pool, number: int) -> str:
-    if pool.least is not None and number < pool.least:
-        return f"there are {number} nodes, but the stack expects at least {pool.least}"
-    if pool.most is not None and number > pool.most:
-        return f"there are {number} nodes, but the stack expects at most {pool.most}"
-    return ""
-
-
-def _differences(node: Node, expected: Expected) -> Iterator[str]:
-    """How a node differs from its pool in the stack."""
-    pool = expected.pool(node.pool)
-    if pool is None:
-        return
-    if pool.size and node.size and node.size.lower() != pool.size.lower():
-        yield f"the node is a {node.size}, but the stack has {pool.size}"
-    if pool.gpus and node.capacity and node.capacity != pool.gpus:
-        mig_profile = f" with {pool.mig_profile}" * bool(pool.mig_profile)
-        source = f"{pool.size}{mig_profile} has" if pool.per_node is None else "the stack expects"
-        yield f"the node has {node.capacity} GPUs, but {source} {pool.gpus}"
-    taints = {taint for taint in node.taints if not taint.key.startswith(TRANSIENT_TAINTS)}
-    if pool.taints is not None and (added := taints - {*pool.taints}):
-        yield f"the node has the taint {listed(map(str, added))}, but the stack does not"
-    if pool.taints is not None and (missing := {*pool.taints} - taints):
-        yield f"the node lacks the taint {listed(map(str, missing))}, which the stack has"
 
 
 def _restore_advice(expected: Expected) -> str:
@@ -318,9 +279,6 @@ def _of_its_gpus(view: ClusterView, node: Node, expected: Expected) -> Iterator[
             f"{_restart(running)}. On a specialized image, remove the device-plugin DaemonSet: the "
             "image has a plugin already",
         )
-    for what in _differences(node, expected):
-        advice = f"{_restore_advice(expected)}; or write it to the stack file, and `pulumi up`"
-        yield finding(Cause.DIFFERS_FROM_STACK, what, advice)
 
 
 def _restart(plugins: Sequence[Pod]) -> str:
