@@ -326,13 +326,9 @@ def test_a_state_of_any_shape_is_read(data: st.DataObject) -> None:
         "inputs": {"agentPoolProfiles": [{"name": "s"}]},
         "outputs": {"currentKubernetesVersion": "1.35.2", "agentPoolProfiles": [{"name": "s"}]},
     }
-    ladder = {
-        "type": "aks-gpu:components:GpuCapacity",
-        "outputs": {"poolNames": ["gpu"], "pod": {"spec": {}}},
-    }
     outputs = {"clusterName": "c", "gpuPools": {"gpu": {"tolerations": [{"key": "sku"}]}}}
-    bent_one = data.draw(st.sampled_from([pool, daemon_set, cluster, ladder]))
-    resources = [pool, daemon_set, cluster, ladder, data.draw(bent(bent_one))]
+    bent_one = data.draw(st.sampled_from([pool, daemon_set, cluster]))
+    resources = [pool, daemon_set, cluster, data.draw(bent(bent_one))]
     stack = expected(
         resources, mapping(data.draw(st.one_of(st.just(outputs), bent(outputs)))), "restore"
     )

@@ -1,4 +1,4 @@
-"""Why pods wait, rung by rung; what becomes of a capacity; and machines that Azure takes back."""
+"""Why pods wait, pool by pool; when all GPUs are in use; and machines that Azure takes back."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from aks_catalogue import capacity
 from aks_catalogue.node_problems import vm_event
 from aks_catalogue.scheduling import Taint
-from aksgpu.check import report
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod, growth
-from aksgpu.check.examination import Examination
-from aksgpu.check.expected import Expected, Pool, expected
-from aksgpu.check.job import Place, place
-from aksgpu.check.judge import judge, result
-from aksgpu.check.waiting import reasons, told
+from aksgpu.check.expected import Expected, Pool
+from aksgpu.check.job import place
+from aksgpu.check.judge import judge
+from aksgpu.check.waiting import told
 from aksgpu.outcome import Cause, Finding
 from tests.aksgpu.check.test_odd_clusters import ODD, bent
 
@@ -79,7 +77,7 @@ def test_a_pod_that_waits_for_a_capacity_is_told_why_by_each_rung() -> None:
     view = seen(SPOT_GONE, FAILED, group("larger", cloudProviderTarget=2), pods=(WAITING,))
     [pending] = pending_of(view, STACK)
     assert pending.what == (
-        "the pod ns/work is pending: Insufficient. Capacity training: "
+        "the pod ns/work is pending: Insufficient. Pools: "
         f"spot (Azure has no machines for it: SkuNotAvailable, backed off since {SINCE}), "
         "regular (Azure could not start its machines, as if sold out: provisioning-state-failed, "
         f"backed off since {SINCE}), "
@@ -103,7 +101,7 @@ def test_a_pod_that_waits_for_a_capacity_is_told_why_by_each_rung() -> None:
     ],
 )
 def test_the_codes_of_azure_are_told_in_words(code: str, message: str, words: str) -> None:
-    assert words in reasons(SPEC, 1, seen(group("spot", code, message)), STACK)
+    assert words in told("", SPEC, 1, seen(group("spot", code, message)), STACK)
 
 
 def test_a_pod_that_fits_no_rung_is_told_so() -> None:
@@ -114,28 +112,27 @@ def test_a_pod_that_fits_no_rung_is_told_so() -> None:
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
         return {"affinity": {"nodeAffinity": required}}
 
-    assert "the pod does not tolerate" not in reasons(selecting(), 1, seen(), STACK)
-    text = reasons(selecting("training"), 4, seen(), STACK)
+    text = told("", selecting("training"), 4, seen(), STACK)
     assert "spot (the pod requests 4 GPUs, a node has 1; the pod does not tolerate" in text
     assert str(OWN) in text
     pod = replace(WAITING, spec={"nodeSelector": SELECTOR}, unplaced="had untolerated taint(s)")
     [finding] = pending_of(seen(pods=(pod,)), STACK)
-    assert "the stack's output gpuCapacity has them" in finding.advice
+    assert "the stack's output gpuPools has them" in finding.advice
 
 
 def test_a_pod_of_an_ordinary_pool_is_told_why_too() -> None:
     pool = Pool(name="gpu", size=T4, least=0, most=1, is_scaled=True, taints=(SKU,))
     both = Expected(pools={"gpu": pool, **(STACK.pools or {})})
     spec = {"tolerations": [SKU.toleration]}
-    text = reasons(spec, 1, seen(group("gpu", "QuotaExceeded"), SPOT_GONE), both)
-    assert text.startswith("Pools: gpu (the quota is too small: QuotaExceeded")
+    text = told("", spec, 1, seen(group("gpu", "QuotaExceeded"), SPOT_GONE), both)
+    assert text.startswith(". Pools: gpu (the quota is too small: QuotaExceeded")
     assert "spot" not in text
-    assert reasons({}, 1, seen(group("gpu", "QuotaExceeded")), both) == ""
+    assert told("", {}, 1, seen(group("gpu", "QuotaExceeded")), both) == ""
     by_hand = Expected(pools={"gpu": replace(pool, is_scaled=False)})
-    assert reasons(spec, 1, seen(), by_hand) == "Pools: gpu (AKS does not scale it)"
+    assert told("", spec, 1, seen(), by_hand) == ". Pools: gpu (AKS does not scale it)"
     growing = group("gpu")
     growing["scaleUp"]["status"] = "InProgress"
-    assert reasons(spec, 1, seen(growing), both) == "Pools: gpu (AKS adds a node)"
+    assert told("", spec, 1, seen(growing), both) == ". Pools: gpu (AKS adds a node)"
 
 
 @pytest.mark.parametrize(
@@ -174,92 +171,28 @@ def test_a_pod_for_which_a_node_comes_is_left_alone() -> None:
     assert "AKS adds" not in pending.advice
 
 
-def test_a_capacity_that_no_pool_has_is_named() -> None:
-    typo = replace(WAITING, spec={**SPEC, "nodeSelector": {capacity.LABEL: "trainign"}})
-    [pending] = pending_of(seen(pods=(typo,)), STACK)
-    assert pending.what.endswith(
-        "No pool of the stack has the capacity trainign; the stack has training"
-    )
-    assert pending.advice.startswith("correct the pod's node selector")
-    [pending] = pending_of(seen(pods=(typo,)), Expected(pools={}))
-    assert pending.what.endswith("No pool of the stack has the capacity trainign")
-    [pending] = pending_of(seen(pods=(typo,)), Expected())
-    assert pending.what.endswith("Insufficient.")
-
-
-def test_a_capacity_without_nodes_is_told_as_one() -> None:
-    """Each of its rungs was reported as a pool without nodes."""
-    [finding] = judge(seen(), STACK)
-    assert (finding.cause, finding.pool) == (Cause.POOL_AT_ZERO, None)
-    assert finding.what == "the capacity training has no nodes now"
-    assert result(seen(), [finding]) is Cause.NO_NODES_NOW
-
-
-def test_a_lower_rung_that_would_grow_is_a_note() -> None:
-    """A rung below it was among those above."""
-    full = group("larger", cloudProviderTarget=2)
-    [finding] = judge(seen(SPOT_GONE, full, nodes=(NODE,)), STACK)
-    assert finding.cause is Cause.LOWER_RUNG
-    assert finding.what == (
-        "the capacity training would grow on its rung regular, not on spot (Azure has no machines "
-        f"for it: SkuNotAvailable, backed off since {SINCE})"
-    )
-
-
-def test_a_capacity_whose_rungs_get_no_node_is_a_problem_unless_a_gpu_is_free() -> None:
-    groups = (SPOT_GONE, FAILED, group("larger", cloudProviderTarget=2))
-    causes = [f.cause for f in judge(seen(*groups, nodes=(NODE,), pods=(WORK,)), STACK)]
-    assert causes == [Cause.CAPACITY_EXHAUSTED]
-    assert judge(seen(*groups, nodes=(NODE,)), STACK) == []
-
-
-def test_a_capacity_that_can_grow_is_fine_with_all_gpus_in_use() -> None:
-    """Each job that ran made `check` fail with gpus-all-used."""
-    assert judge(seen(nodes=(NODE,), pods=(WORK,)), STACK) == []
-
-
-def test_the_report_has_the_ladder() -> None:
-    view = seen(SPOT_GONE, nodes=(NODE,))
-    [ladder] = report.document(Examination(expected=STACK, view=view))["capacities"]
-    assert ladder["name"] == "training"
-    assert [(rung["pool"], rung["nodes"]) for rung in ladder["rungs"]] == [
-        ("spot", 0),
-        ("regular", 0),
-        ("larger", 1),
-    ]
-    assert "SkuNotAvailable" in ladder["rungs"][0]["barred"]
-    assert ladder["rungs"][1]["barred"] is None
-
-
-def test_a_stack_has_its_rungs_in_order_with_the_pod_of_the_capacity() -> None:
-    """`check --job` asked for a GPU of one rung, where AKS would have taken another.
-
-    The program is another team's: it exports nothing.
-    """
-
-    def agent_pool(name: str) -> dict[str, Any]:
-        labels = {"nodeLabels": SELECTOR}
-        outputs = {"name": name, "vmSize": T4, "enableAutoScaling": True, "maxCount": 2, **labels}
-        return {"type": "azure-native:containerservice:AgentPool", "inputs": {}, "outputs": outputs}
-
-    names = ["spot", "regular", "larger"]
-    component = {
-        "type": "aks-gpu:components:GpuCapacity",
-        "outputs": {"poolNames": names, "pod": POD},
-    }
-    read = expected([component, *map(agent_pool, sorted(names))], {}, "")
-    assert [pool.name for pool in read.ladders()["training"]] == names
-    every = DaemonSet(namespace="ns", name="set", pods={"tolerations": [{"operator": "Exists"}]})
-    view = ClusterView(daemon_sets=(every,))
-    assert place(view, read) == Place(POD, grows="spot")
-    free = replace(NODE, pool="regular")
-    assert place(replace(view, nodes=(free,)), read) == Place(POD)
-
-
 def test_a_job_that_waits_is_told_the_rungs_reasons() -> None:
     text = told("the job got no GPU: full.", SPEC, 1, seen(SPOT_GONE), STACK)
-    assert text.startswith("the job got no GPU: full. Capacity training: spot (Azure has no")
+    assert text.startswith("the job got no GPU: full. Pools: spot (Azure has no")
     assert told("it failed.", SPEC, 1, seen(), Expected()) == "it failed."
+
+
+def test_gpus_in_use_are_a_problem_if_no_pool_grows() -> None:
+    """Each job that ran on a pool that can grow made `check` fail with gpus-all-used."""
+    assert not any(each.is_problem for each in judge(seen(nodes=(NODE,), pods=(WORK,)), STACK))
+    groups = (SPOT_GONE, FAILED, group("larger", cloudProviderTarget=2))
+    view = seen(*groups, nodes=(NODE,), pods=(WORK,))
+    [finding] = [each for each in judge(view, STACK) if each.is_problem]
+    assert finding.cause is Cause.GPUS_ALL_USED
+    assert "no pool grows: spot (Azure has no machines for it: SkuNotAvailable" in finding.what
+
+
+def test_a_pod_gets_a_gpu_of_any_pool_with_its_label() -> None:
+    """`check --job` asked for a GPU of one rung, where AKS would have taken another."""
+    every = DaemonSet(namespace="ns", name="set", pods={"tolerations": [{"operator": "Exists"}]})
+    found = place(ClusterView(daemon_sets=(every,)), STACK)
+    assert found is not None
+    assert (found.grows, found.pod["spec"]["nodeSelector"]) == ("spot", SELECTOR)
 
 
 PREEMPT = "Preempt Scheduled: Sat, 28 Nov 2026 10:00:00 GMT. For more information, see ..."

@@ -36,7 +36,6 @@ _TYPE = re.compile(
     r"(?:azure-native|aks-preview):containerservice(?:/\w+)?:(AgentPool|ManagedCluster)"
 )
 _COMPONENTS = "aks-gpu:components:"
-_CAPACITY = f"{_COMPONENTS}GpuCapacity"
 _OWNER = re.compile(r"/managedClusters/([^/]+)", re.IGNORECASE)
 
 
@@ -62,12 +61,17 @@ class Pool:
 
     @property
     def pod(self) -> Json:
-        """A pod that runs on the pool and requests one of its GPUs."""
-        if mapping(self.output_pod.get("spec")):
+        """A pod that requests one of its GPUs, or of a pool that stands in for it."""
+        name = self.labels.get(capacity.LABEL)
+        selector = {capacity.LABEL: name} if name else {POOL_LABEL: self.name}
+        spec = mapping(self.output_pod.get("spec"))
+        if spec and name:
+            return {**self.output_pod, "spec": {**spec, "nodeSelector": selector}}
+        if spec:
             return self.output_pod
         resource = gpu_resource(self.size, mig_profile=self.mig_profile).name
         tolerations = [taint.toleration for taint in self.taints or () if taint.blocks]
-        return sample_pod(resource, {POOL_LABEL: self.name}, tolerations)
+        return sample_pod(resource, selector, tolerations)
 
     @property
     def gpus(self) -> int | None:
@@ -75,11 +79,6 @@ class Pool:
         if self.per_node is not None:
             return self.per_node
         return gpu_resource(self.size, mig_profile=self.mig_profile).per_node
-
-    @property
-    def capacity(self) -> str:
-        """The capacity of which it is a rung; empty if it is none."""
-        return self.labels.get(capacity.LABEL, "")
 
     def can_grow(self, nodes: int) -> bool:
         """Whether AKS adds a node for a pod. If that is not known, an empty pool can grow."""
@@ -124,14 +123,6 @@ class Expected:
     def pool(self, name: str) -> Pool | None:
         return (self.pools or {}).get(name)
 
-    def ladders(self) -> dict[str, list[Pool]]:
-        """The rungs of each capacity, first the one to try first."""
-        ladders: dict[str, list[Pool]] = {}
-        for pool in (self.pools or {}).values():
-            if pool.capacity:
-                ladders.setdefault(pool.capacity, []).append(pool)
-        return ladders
-
 
 def in_clear(value: Any) -> Any:
     """A value from a state exported with --show-secrets, with its secrets decrypted."""
@@ -169,14 +160,6 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
             pools[name] = _pool(pool, gpu_stack, before)
         else:
             pools.pop(name, None)
-    for ladder in current:
-        if ladder.get("type") != _CAPACITY:
-            continue
-        # In its order, and with the pod for which AKS chooses the rung.
-        of_ladder = mapping(in_clear(ladder.get("outputs")))
-        for name in map(str, sequence(of_ladder.get("poolNames"))):
-            if rung := pools.pop(name, None):
-                pools[name] = replace(rung, output_pod=mapping(of_ladder.get("pod")))
     return Expected(
         pools=pools,
         plugins=plugins,

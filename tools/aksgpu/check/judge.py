@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
-from operator import itemgetter
+from itertools import groupby
 
 from aks_catalogue.device_plugin import CONFLICT_CONDITION
 from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
@@ -82,27 +81,19 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
         advice = "request fewer, or add a pool with a VM size that has as many"
     elif waiting.node_comes(pod.spec, pod.gpus, view, expected):
         advice = "nothing to do: AKS adds a node for it"
-    elif waiting.unknown_capacity(pod.spec, expected):
-        advice = "correct the pod's node selector, or add the capacity to the stack"
     elif "untolerated taint" in reason:
         advice = "give the pod the tolerations of its pool"
-        advice += expected.advice(f": {_output(pod)} has them", "")
+        advice += expected.advice(": the stack's output gpuPools has them", "")
     elif "Insufficient nvidia.com/" in reason:
         advice = "free a GPU, let the pool grow, or see above why its nodes offer none"
     elif "affinity/selector" in reason:
         advice = "correct the pod's node selector"
-        advice += expected.advice(f": {_output(pod)} has one", "")
+        advice += expected.advice(": the stack's output gpuPools has one", "")
     else:
         advice = "do what the scheduler says, or delete the pod"
     pending = f"the pod {pod} is pending: {reason}"
     what = waiting.told(pending, pod.spec, pod.gpus, view, expected)
     return Finding(cause=Cause.POD_PENDING, what=what, advice=advice)
-
-
-def _output(pod: Pod) -> str:
-    """The stack's output with what pods need."""
-    key = "gpuCapacity" if waiting.capacity_of(pod.spec) else "gpuPools"
-    return f"the stack's output {key}"
 
 
 def _grouped(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
@@ -142,8 +133,7 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             )
         if (barrier := plugin_scheduling.to_pool(view, pool, expected)) is not None:
             yield Finding(barrier.cause, barrier.what, barrier.advice, pool=pool.name)
-    yield from _of_capacities(view, expected)
-    at_zero = [pool for pool in empty if not pool.least and not pool.capacity]
+    at_zero = [pool for pool in empty if not pool.least]
     for grows, group in groupby(sorted(at_zero, key=_grows), _grows):
         names = [pool.name for pool in group]
         several = len(names) > 1
@@ -158,38 +148,6 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             else "raise the count: AKS does not scale it",
             pool=None if several else names[0],
         )
-
-
-def _of_capacities(view: ClusterView, expected: Expected) -> Iterator[Finding]:
-    """A capacity is told as one: what a pod that asks for it gets now."""
-    for name, pools in expected.ladders().items():
-        reasons = [(pool.name, waiting.barred(pool, view)) for pool in pools]
-        above = [f"{rung} ({why})" for rung, why in takewhile(itemgetter(1), reasons)]
-        serving = next((rung for rung, why in reasons if not why), None)
-        own = [node for node in view.nodes if node.pool in {pool.name for pool in pools}]
-        is_free = any(view.used(node) < node.allocatable for node in own if node.takes_pods)
-        if serving is None and is_free:
-            continue
-        if serving is None:
-            yield Finding(
-                Cause.CAPACITY_EXHAUSTED,
-                f"the capacity {name} has no GPU for another pod: {', '.join(above)}",
-                "wait for Azure or for a pod to end, raise maxCount or the quota, or add a rung",
-            )
-        elif above:
-            yield Finding(
-                Cause.LOWER_RUNG,
-                f"the capacity {name} would grow on its rung {serving}, not on {', '.join(above)}",
-                "nothing to do: AKS tries the rungs above again by itself",
-            )
-        elif not own:
-            yield Finding(
-                Cause.POOL_AT_ZERO,
-                f"the capacity {name} has no nodes now",
-                "nothing to do: a pod that requests a GPU makes AKS add a node to the first rung "
-                "that Azure has machines for, which costs until AKS removes it; "
-                "`aksgpu check --job` runs such a pod",
-            )
 
 
 def _grows(pool: Pool) -> bool:
@@ -214,21 +172,19 @@ def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             else "add a pool with a size that has GPUs (only its stack shows a pool with zero "
             "nodes: name the stack with --stack)",
         )
-    rungs = {pool.name for pools in expected.ladders().values() for pool in pools}
-    offering = [
-        node
-        for node in view.nodes
-        if node.takes_pods and node.allocatable and node.pool not in rungs
-    ]
+    offering = [node for node in view.nodes if node.takes_pods and node.allocatable]
     if PODS in view.unread or not offering:
         return
-    if all(view.used(node) >= node.allocatable for node in offering):
+    scaled = [pool for pool in (expected.pools or {}).values() if pool.is_scaled]
+    reasons = [(pool.name, waiting.barred(pool, view)) for pool in scaled]
+    is_full = all(view.used(node) >= node.allocatable for node in offering)
+    if is_full and all(why for _, why in reasons):
         total = sum(node.allocatable for node in offering)
-        yield Finding(
-            cause=Cause.GPUS_ALL_USED,
-            what=f"{'the only GPU is' if total == 1 else f'all {total} GPUs are'} in use",
-            advice="wait for a pod to end, delete one, or raise the pool's count or maxCount",
-        )
+        what = f"{'the only GPU is' if total == 1 else f'all {total} GPUs are'} in use"
+        if reasons:
+            what += f", and no pool grows: {', '.join(f'{name} ({why})' for name, why in reasons)}"
+        advice = "wait for a pod to end, delete one, or raise the pool's count or maxCount"
+        yield Finding(Cause.GPUS_ALL_USED, what, advice)
 
 
 def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Finding]:

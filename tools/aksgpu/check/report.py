@@ -6,7 +6,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.check import waiting
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView
 from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected
@@ -76,12 +75,6 @@ def document(examination: Examination) -> dict[str, Any]:
         "nodes": [*_nodes(view, examination.expected)] if view else [],
         "unread": sorted(view.unread) if view else [],
         "emptyPools": empty_pools(view, examination.expected) if view else [],
-        "capacities": [
-            {"name": name, "rungs": [waiting.rung(pool, view) for pool in pools]}
-            for name, pools in examination.expected.ladders().items()
-        ]
-        if view
-        else [],
         "findings": [
             {
                 "cause": finding.cause.word,

@@ -1,23 +1,12 @@
 """Why pods wait for GPUs: what each pool that they ask for says to a new node."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from aks_catalogue import capacity, scale_ups
+from aks_catalogue import scale_ups
 from aks_catalogue.scheduling import Spec, selected_labels, selects, untolerated
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.outcome import listed
-
-
-def rung(pool: Pool, view: ClusterView) -> dict[str, Any]:
-    """A pool of a capacity as it is now, for programs."""
-    why = barred(pool, view) or None
-    return {"pool": pool.name, "nodes": nodes(pool, view), "most": pool.most, "barred": why}
-
-
-def nodes(pool: Pool, view: ClusterView) -> int:
-    return sum(node.pool == pool.name for node in view.nodes)
 
 
 def barred(pool: Pool, view: ClusterView) -> str:
@@ -28,56 +17,32 @@ def barred(pool: Pool, view: ClusterView) -> str:
     if growth and growth.state == scale_ups.BACKOFF:
         since = f" since {growth.since}" if growth.since else ""
         return f"{growth.failure}, backed off{since}"
-    number = max(nodes(pool, view), growth.target if growth else 0)
+    number = sum(node.pool == pool.name for node in view.nodes)
+    number = max(number, growth.target if growth else 0)
     most = growth.most if growth else pool.most
     return f"it has its most nodes, {number} of {most}" if most and number >= most else ""
 
 
 def told(text: str, spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> str:
-    """What is said of a pod that waits, and then what each pool says."""
-    why = reasons(spec, gpus, view, expected)
-    return f"{text.rstrip('.')}. {why}" if why else text
-
-
-def reasons(spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> str:
-    """Why none of the pools that a pod asks for gets a node for it; empty if nothing is known."""
-    if name := unknown_capacity(spec, expected):
-        others = f"; the stack has {listed(expected.ladders())}" if expected.ladders() else ""
-        return f"No pool of the stack has the capacity {name}{others}"
-    name, pools = _asked(spec, expected)
-    by_pool = [(pool.name, _reason(spec, gpus, pool, view)) for pool in pools]
-    text = ", ".join(f"{pool} ({reason})" for pool, reason in by_pool if reason)
-    return f"{f'Capacity {name}' if name else 'Pools'}: {text}" if text else ""
-
-
-def capacity_of(spec: Spec) -> str:
-    """The capacity that a pod selects; empty if it selects none."""
-    named = (names for key, names in selected_labels(spec) if key == capacity.LABEL and names)
-    return next(named, [""])[0]
-
-
-def unknown_capacity(spec: Spec, expected: Expected) -> str:
-    """The capacity that a pod selects, if no pool of the stack has it; else empty."""
-    name = capacity_of(spec)
-    return "" if expected.pools is None or name in expected.ladders() else name
+    """What is said of a pod that waits, and then what each pool that it asks for says."""
+    reasons = [(pool.name, _reason(spec, gpus, pool, view)) for pool in _asked(spec, expected)]
+    why = ", ".join(f"{pool} ({reason})" for pool, reason in reasons if reason)
+    return f"{text.rstrip('.')}. Pools: {why}" if why else text
 
 
 def node_comes(spec: Spec, gpus: int, view: ClusterView, expected: Expected) -> bool:
     """Whether AKS adds a node on which the pod can run."""
     return any(
         _grows(pool, view) and not any(_misfits(spec, gpus, pool))
-        for pool in _asked(spec, expected)[1]
+        for pool in _asked(spec, expected)
     )
 
 
-def _asked(spec: Spec, expected: Expected) -> tuple[str, list[Pool]]:
-    if name := capacity_of(spec):
-        return name, expected.ladders().get(name, [])
-    return "", [
-        pool
-        for pool in (expected.pools or {}).values()
-        if selects(spec, pool.label_of) and not untolerated(spec, pool.taints or ())
-    ]
+def _asked(spec: Spec, expected: Expected) -> list[Pool]:
+    """The pools that a pod can get a node of, or at least those that it selects."""
+    selected = [pool for pool in (expected.pools or {}).values() if selects(spec, pool.label_of)]
+    tolerated = [pool for pool in selected if not untolerated(spec, pool.taints or ())]
+    return tolerated or (selected if any(selected_labels(spec)) else [])
 
 
 def _reason(spec: Spec, gpus: int, pool: Pool, view: ClusterView) -> str:
