@@ -1,5 +1,6 @@
 """What is said of a cluster, cause by cause, with nothing but plain facts."""
 
+import io
 import re
 from dataclasses import replace
 
@@ -7,10 +8,13 @@ import pytest
 
 from aks_catalogue.node_problems import PROBLEMS
 from aks_catalogue.scheduling import Spec, Taint
+from aksgpu.check import report
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
+from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.judge import driver_state, judge, may_pass, plugin_state, result
 from aksgpu.outcome import Cause, Finding, verdict
+from aksgpu.report import ReportConsole
 
 SKU = Taint("sku", "gpu", "NoSchedule")
 SPOT = Taint("spot", "", "NoExecute")
@@ -413,25 +417,22 @@ def test_a_missing_pool_of_the_stack_is_reported() -> None:
     assert may_pass([finding])
 
 
-def test_equal_findings_of_several_nodes_are_reported_once() -> None:
-    """Pods, and what their containers say, have names of their own."""
+def test_a_finding_is_of_all_nodes_of_a_pool_with_the_same_case() -> None:
     names = ["n0", "n1", "n2"]
     bare = [replace(BARE, name=name) for name in names]
-    pods = tuple(
-        replace(
-            PLUGIN,
-            name=f"plugin-{name}",
-            node=name,
-            is_running=False,
-            trouble=f"CrashLoopBackOff: back-off {number}0s restarting plugin-{name}",
-        )
-        for number, name in enumerate(names)
+    crashing = tuple(
+        replace(PLUGIN, name=f"plugin-{name}", node=name, is_running=False, trouble=f"of {name}")
+        for name in names
     )
-    finding = only(view(*bare, pods=pods, sets=(SET,)))
+    finding = only(view(*bare, pods=crashing, sets=(SET,)))
     assert finding.nodes == ("n0", "n1", "n2")
-    other = replace(bare[0], pool="other", name="n3")
-    [everywhere, _at_zero] = judge(view(*bare, other), stack("gpu", "other", "empty"))
-    assert (everywhere.pool, len(everywhere.nodes)) == ("gpu, other, empty", 4)
+    # Other cases of the cause, and other pools, are findings of their own.
+    gone, flapping = ({kind: ""} for kind in ("GPUMissing", "IBLinkFlapping"))
+    broken = (replace(NODE, problems=gone), replace(NODE, name="n1", problems=flapping))
+    other = replace(NODE, name="n2", pool="other", problems=gone)
+    pods = tuple(replace(PLUGIN, name=name, node=name) for name in names)
+    findings = judge(view(*broken, other, pods=pods), stack("gpu", "other"))
+    assert [finding.nodes for finding in findings] == [("n0",), ("n1",), ("n2",)]
 
 
 def test_a_pod_that_requests_more_than_any_node_has_is_reported() -> None:
@@ -537,3 +538,31 @@ def test_a_warning_is_reported_if_the_pod_has_no_message(
     warnings = {str(waiting): "FailedMount: not found"}
     cluster = replace(view(BARE, pods=(waiting,)), plugin_warnings=warnings)
     assert f"does not run: {reason}" in only(cluster).what
+
+
+def shown(cluster: ClusterView, expected: Expected) -> list[str]:
+    page = io.StringIO()
+    findings = judge(cluster, expected)
+    examination = Examination("A cluster", expected, cluster, findings)
+    report.print_tables(examination, ReportConsole(file=page, width=80))
+    return page.getvalue().splitlines()
+
+
+def test_five_pools_are_on_one_screen() -> None:
+    """A row for each of thirty nodes pushed the findings out of sight."""
+    pools = [f"pool{number}" for number in range(5)]
+    nodes = [replace(NODE, name=f"{pool}-{n}", pool=pool) for pool in pools for n in range(6)]
+    nodes[0] = replace(nodes[0], is_ready=False, reason="KubeletNotReady")
+    work = replace(WORK, node="pool1-0")
+    lines = shown(view(*nodes, pods=(work,)), stack(*pools))
+    assert len(lines) < 15
+    [row] = [line.split() for line in lines if line.startswith("pool1 ")]
+    assert row[:7] == ["pool1", "6", "nodes", "yes", "12", "12", "2"]
+    assert [line.split()[1] for line in lines if line.startswith("pool0 ")] == ["pool0-0", "5"]
+
+
+def test_a_terminal_shows_the_first_findings() -> None:
+    waiting = [replace(WORK, name=f"work{n}", node=None, unplaced="full") for n in range(20)]
+    lines = shown(view(NODE, pods=(PLUGIN, *waiting)), GPU)
+    assert sum(line.startswith("pod-pending") for line in lines) == 14
+    assert lines[-1] == "6 more findings: --json has all"

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.check.cluster_view import NODES, PODS, ClusterView
+from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node
 from aksgpu.check.examination import Examination
 from aksgpu.check.expected import Expected
 from aksgpu.check.job import SampleJob
@@ -14,6 +14,8 @@ from aksgpu.check.judge import driver_state, empty_pools, plugin_state
 from aksgpu.outcome import listed
 from aksgpu.report import ReportTable, finding_text, print_result, table
 
+# More do not fit on a screen; the first ones explain the others.
+_MOST_FINDINGS = 14
 _HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin")
 
 
@@ -53,8 +55,7 @@ def _print_findings(examination: Examination, console: Console) -> None:
     if examination.job_left_out:
         console.print(Text(f"The job was not run: {examination.job_left_out}."), soft_wrap=True)
     print_result(examination.verdict, console)
-    for finding in examination.findings:
-        console.print(finding_text(finding), soft_wrap=True)
+    _print_all(examination, console)
 
 
 def print_summary(examination: Examination, console: Console) -> None:
@@ -63,8 +64,15 @@ def print_summary(examination: Examination, console: Console) -> None:
     if job is not None and job.has_succeeded:
         result = f"they work: the job ran on {job.node}"
     console.print(Text(f"GPUs:   {result}"), soft_wrap=True)
-    for finding in examination.findings:
+    _print_all(examination, console)
+
+
+def _print_all(examination: Examination, console: Console) -> None:
+    findings = examination.findings
+    for finding in findings[:_MOST_FINDINGS]:
         console.print(finding_text(finding), soft_wrap=True)
+    if more := findings[_MOST_FINDINGS:]:
+        console.print(f"{len(more)} more findings: --json has all", markup=False)
 
 
 def document(examination: Examination) -> dict[str, Any]:
@@ -97,18 +105,25 @@ def document(examination: Examination) -> dict[str, Any]:
 
 
 def _table(view: ClusterView, examination: Examination) -> ReportTable:
-    nodes = table(*_HEADINGS, title=examination.title)
+    """A row for the nodes of a pool that are alike."""
+    alike: dict[tuple[str, ...], list[Node]] = {}
     for node in view.nodes:
         ready = "yes" if node.is_ready else "NO"
+        ready += ", cordoned" * node.is_cordoned
+        states = driver_state(view, node), plugin_state(view, node, examination.expected)
+        each = f"{node.allocatable} of {node.capacity}"
+        alike.setdefault((node.pool or "-", ready, each, *states), []).append(node)
+    nodes = table(*_HEADINGS, title=examination.title)
+    for (pool, ready, _, driver, plugin), those in alike.items():
         nodes.add_row(
-            Text(node.pool or "-"),
-            Text(node.name),
-            f"{ready}, cordoned" if node.is_cordoned else ready,
-            str(node.capacity),
-            str(node.allocatable),
-            "?" if PODS in view.unread else str(view.used(node)),
-            driver_state(view, node),
-            plugin_state(view, node, examination.expected),
+            pool,
+            those[0].name if len(those) == 1 else f"{len(those)} nodes",
+            ready,
+            str(sum(node.capacity for node in those)),
+            str(sum(node.allocatable for node in those)),
+            "?" if PODS in view.unread else str(sum(map(view.used, those))),
+            driver,
+            plugin,
         )
     if empty := empty_pools(view, examination.expected):
         nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0", "", "")
