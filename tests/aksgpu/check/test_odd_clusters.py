@@ -17,7 +17,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from aks_catalogue.shapes import mapping
 from aksgpu.check import api, report
 from aksgpu.check import examination as examination_module
 from aksgpu.check.examination import CheckOptions, Examination, examine
@@ -293,43 +292,3 @@ def test_objects_of_any_shape_end_in_a_verdict(data: st.DataObject) -> None:
     document, printed = _told(examination)
     assert document["cause"] in printed
     assert document["exitCode"] in (0, 1)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.data())
-def test_a_state_of_any_shape_is_read(data: st.DataObject) -> None:
-    pool = {
-        "type": "azure-native:containerservice:AgentPool",
-        "id": "/x/managedClusters/c/agentPools/gpu",
-        "inputs": {"customHeaders": {"a": "b"}},
-        "outputs": {
-            "name": "gpu",
-            "vmSize": "Standard_NC8as_T4_v3",
-            "count": 1,
-            "enableAutoScaling": True,
-            "minCount": 0,
-            "maxCount": 2,
-            "nodeTaints": ["sku=gpu:NoSchedule"],
-            "nodeLabels": {"a": "b"},
-            "gpuProfile": {"driver": "Install"},
-            "tags": {"a": "b"},
-        },
-    }
-    daemon_set = {
-        "type": "kubernetes:apps/v1:DaemonSet",
-        "id": "ns/d",
-        "inputs": GOOD[SETS],
-    }
-    cluster = {
-        "type": "azure-native:containerservice:ManagedCluster",
-        "id": "/x/managedClusters/c",
-        "inputs": {"agentPoolProfiles": [{"name": "s"}]},
-        "outputs": {"currentKubernetesVersion": "1.35.2", "agentPoolProfiles": [{"name": "s"}]},
-    }
-    outputs = {"clusterName": "c", "gpuPools": {"gpu": {"tolerations": [{"key": "sku"}]}}}
-    bent_one = data.draw(st.sampled_from([pool, daemon_set, cluster]))
-    resources = [pool, daemon_set, cluster, data.draw(bent(bent_one))]
-    stack = expected(
-        resources, mapping(data.draw(st.one_of(st.just(outputs), bent(outputs)))), "restore"
-    )
-    assert stack.restoring_command == "restore"

@@ -1,7 +1,6 @@
 """What a stack expects of its cluster: the GPU pools and device plugins in its state."""
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,30 +10,25 @@ from aks_catalogue import capacity, sizes
 from aks_catalogue.device_plugin import is_plugin
 from aks_catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
 from aks_catalogue.gpu_resources import gpu_resource
-from aks_catalogue.headers import SPECIALIZED_IMAGE
 from aks_catalogue.nodes import (
     ACCELERATOR_LABEL,
-    DRIVERS,
     INLINE_POOLS,
-    MANAGED_GPU_TAG,
     POOL_LABEL,
     TAINT,
-    has_managed_gpus,
     is_left_by_refresh,
 )
 from aks_catalogue.sample_pod import sample_pod
 from aks_catalogue.scheduling import UNKNOWN, Taint, Unknown
 from aks_catalogue.secrecy import SIGNATURE
 from aks_catalogue.shapes import at, mapping, mappings, sequence
+from aks_pools.gpus import driver_is_left_out, has_managed_gpus, has_specialized_image
+from aks_pools.pools import Pool as AksPool
+from aks_pools.pools import is_cluster, is_pool, pools_of
 
 Json = Mapping[str, Any]
 
 # The key of a secret's decrypted value in Pulumi's state.
 _PLAINTEXT = "plaintext"
-# With or without an API version.
-_TYPE = re.compile(
-    r"(?:azure-native|aks-preview):containerservice(?:/\w+)?:(AgentPool|ManagedCluster)"
-)
 _COMPONENTS = "aks-gpu:components:"
 _OWNER = re.compile(r"/managedClusters/([^/]+)", re.IGNORECASE)
 
@@ -142,24 +136,13 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
     cluster = str(outputs.get("clusterName") or "")
     plugins = frozenset(_plugins(current))
     has_operator = any(at(in_clear(one.get("inputs")), "chart") == CHART for one in current)
-    pools = {
-        name: Pool(
-            name=name,
-            output_pod=mapping(pool.get("pod")),
-            per_node=_number(pool.get("gpusPerNode")),
-        )
-        for name, pool in _outputs_of_pools(outputs)
-    }
-    for pool, headers in [row for resource in current for row in _pools(resource, cluster)]:
-        name = str(pool.get("name"))
-        if sizes.may_have_nvidia_gpus(str(pool.get("vmSize"))):
-            before = pools.get(name, Pool(name=name))
-            gpu_stack = _gpu_stack(
-                pool, headers, has_plugin=bool(plugins), has_operator=has_operator
-            )
+    pools = dict(_outputs_of_pools(outputs))
+    for pool in [pool for resource in current for pool in _pools(resource, cluster)]:
+        name, size = pool.text("name"), next(iter(pool.sizes()), "")
+        before = pools.pop(name, Pool(name=name))
+        if sizes.may_have_nvidia_gpus(size):
+            gpu_stack = _gpu_stack(pool, has_plugin=bool(plugins), has_operator=has_operator)
             pools[name] = _pool(pool, gpu_stack, before)
-        else:
-            pools.pop(name, None)
     return Expected(
         pools=pools,
         plugins=plugins,
@@ -168,81 +151,71 @@ def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) ->
     )
 
 
-def _outputs_of_pools(outputs: Json) -> Iterator[tuple[str, Json]]:
+def _outputs_of_pools(outputs: Json) -> Iterator[tuple[str, Pool]]:
     """The pools in the stack's outputs by their names in Azure, which change if they rotate."""
     for name, output in mapping(outputs.get("gpuPools")).items():
-        pool = mapping(output)
-        _, is_id, own = str(pool.get("id")).rpartition("/agentPools/")
-        yield own if is_id else name, pool
+        _, is_id, own = str(at(output, "id")).rpartition("/agentPools/")
+        own = own if is_id else name
+        per_node = at(output, "gpusPerNode")
+        yield (
+            own,
+            Pool(
+                name=own,
+                output_pod=mapping(at(output, "pod")),
+                per_node=None if per_node is None else int(per_node),
+            ),
+        )
 
 
-def _pools(resource: Json, cluster: str) -> Iterator[tuple[Json, Json]]:
-    """The pools of that cluster in a resource's outputs, each with its custom headers."""
-    kind = _kind(resource, cluster)
-    outputs = mapping(in_clear(resource.get("outputs")))
-    inputs = mapping(in_clear(resource.get("inputs")))
-    headers = mapping(inputs.get("customHeaders"))
-    if kind == "AgentPool":
-        yield outputs, headers
-    elif kind == "ManagedCluster":
-        # Only the inline pools: each of the others has a resource with more details.
-        names = {str(pool.get("name")) for pool in _inline_pools(resource, inputs)}
-        for pool in mappings(outputs.get(INLINE_POOLS)):
-            if str(pool.get("name")) in names:
-                yield pool, headers
+def _pools(resource: Json, cluster: str) -> list[AksPool]:
+    """The pools of that cluster in a resource: as Azure has them, with the headers of the program.
 
-
-def _inline_pools(cluster: Json, inputs: Json) -> Iterator[Json]:
-    """The pools that the program has in its cluster.
-
-    A refresh adds every other pool of the cluster to this list, as Azure has it. Where the program
-    ignores changes of the list, they stay there, even after the pools themselves are deleted.
+    A refresh adds every other pool of the cluster to the inline ones, as Azure has it. Where the
+    program ignores changes of that list, they stay there, even after the pools are deleted.
     """
-    is_kept = INLINE_POOLS in sequence(cluster.get("ignoreChanges"))
-    for pool in mappings(inputs.get(INLINE_POOLS)):
-        if not (is_kept and is_left_by_refresh(pool)):
-            yield pool
+    kind, owner = str(resource.get("type")), _OWNER.search(str(resource.get("id")))
+    if cluster and owner and owner[1].lower() != cluster.lower():
+        return []
+    if not is_pool(kind) and not is_cluster(kind):
+        return []
+    inputs, outputs = (mapping(in_clear(resource.get(each))) for each in ("inputs", "outputs"))
+    is_kept = INLINE_POOLS in sequence(resource.get("ignoreChanges"))
+    own = {
+        pool.get("name")
+        for pool in mappings(inputs.get(INLINE_POOLS))
+        if not (is_kept and is_left_by_refresh(pool))
+    }
+    # Each of the others has a resource with more details.
+    inline = [pool for pool in mappings(outputs.get(INLINE_POOLS)) if pool.get("name") in own]
+    properties = {**outputs, "customHeaders": inputs.get("customHeaders"), INLINE_POOLS: inline}
+    return [*pools_of(kind, properties)]
 
 
-def _kind(resource: Json, cluster: str) -> str:
-    """AgentPool or ManagedCluster if the resource belongs to that cluster; else empty."""
-    match = _TYPE.fullmatch(str(resource.get("type")))
-    owner = _OWNER.search(str(resource.get("id")))
-    if match is None or (cluster and owner and owner[1].lower() != cluster.lower()):
-        return ""
-    return match[1]
-
-
-def _pool(pool: Json, gpu_stack: str, before: Pool) -> Pool:
-    is_scaled = pool.get("enableAutoScaling") is True
-    count = _number(pool.get("count"))
-    taints = tuple(
-        Taint.parse(t) for t in map(str, sequence(pool.get("nodeTaints"))) if TAINT.fullmatch(t)
-    )
+def _pool(pool: AksPool, gpu_stack: str, before: Pool) -> Pool:
+    machines = next(pool.machines())
     return replace(
         before,
-        size=str(pool.get("vmSize")),
+        size=machines.vm_size,
         gpu_stack=gpu_stack,
-        mig_profile=str(pool.get("gpuInstanceProfile") or ""),
-        least=_number(pool.get("minCount")) if is_scaled else count,
-        most=_number(pool.get("maxCount")) if is_scaled else count,
-        is_scaled=is_scaled,
-        taints=taints,
-        labels={key: str(value) for key, value in mapping(pool.get("nodeLabels")).items()},
+        mig_profile=pool.text("gpuInstanceProfile"),
+        least=machines.least,
+        most=machines.most,
+        is_scaled=machines.autoscaled,
+        taints=tuple(Taint.parse(taint) for taint in pool.taints() if TAINT.fullmatch(taint)),
+        labels={key: str(value) for key, value in pool.part("nodeLabels").items()},
     )
 
 
-def _gpu_stack(pool: Json, headers: Json, *, has_plugin: bool, has_operator: bool) -> str:
+def _gpu_stack(pool: AksPool, *, has_plugin: bool, has_operator: bool) -> str:
     """How nodes get driver and plugin; empty if the state does not show it."""
-    if any(name.lower() == SPECIALIZED_IMAGE.lower() for name in headers):
+    if has_specialized_image(pool):
         return "specialized-image"
-    is_tagged = str(mapping(pool.get("tags")).get(MANAGED_GPU_TAG)).lower() == "true"
-    if is_tagged or has_managed_gpus(pool):
+    if has_managed_gpus(pool):
         return "managed"
     label, off = WITHOUT_OPERANDS
-    if has_operator and mapping(pool.get("nodeLabels")).get(label) != off:
+    if has_operator and pool.part("nodeLabels").get(label) != off:
         return "operator"
-    if at(pool, "gpuProfile.driver") == DRIVERS["none"]:
+    if driver_is_left_out(pool):
         return "none"
     return "device-plugin" if has_plugin else ""
 
@@ -250,13 +223,7 @@ def _gpu_stack(pool: Json, headers: Json, *, has_plugin: bool, has_operator: boo
 def _plugins(resources: Iterable[Json]) -> Iterator[str]:
     """The DaemonSets of device plugins, as namespace/name, which is their id."""
     for resource in resources:
-        spec = mapping(at(in_clear(resource.get("inputs")), "spec.template.spec"))
-        if str(resource.get("type")).endswith("/v1:DaemonSet") and any(
-            map(is_plugin, mappings(spec.get("containers")))
-        ):
-            yield str(resource.get("id"))
-
-
-def _number(value: Any) -> int | None:
-    is_number = isinstance(value, int | float) and math.isfinite(value)
-    return int(value) if is_number else None
+        if str(resource.get("type")).endswith("/v1:DaemonSet"):
+            spec = at(in_clear(resource.get("inputs")), "spec.template.spec")
+            if any(map(is_plugin, mappings(at(spec, "containers")))):
+                yield str(resource.get("id"))
