@@ -1,24 +1,18 @@
 """Clusters that answer oddly, or not: a verdict that names what could not be read, no traceback."""
 
 import asyncio
-import copy
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from rich.console import Console
 
 from aksgpu.check import api, report
-from aksgpu.check import examination as examination_module
 from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.expected import Expected, expected
 from aksgpu.check.target import Target
@@ -218,77 +212,3 @@ def test_a_job_that_ran_proves_gpus_also_if_its_node_is_gone_afterwards() -> Non
     document, printed = checked(Answers({**ALL_GOOD, NODES: nodes}), job=True)
     assert document["nodes"] == []
     assert document["cause"] == "gpus-schedulable", printed
-
-
-ODD: st.SearchStrategy[Any] = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(allow_nan=False),
-    st.sampled_from(["", "1e3", "1k", "2.5", "-1", "9" * 30, "1e999999", "\x1b[31m", "None"]),
-    st.text(max_size=5),
-    st.just([]),
-    st.just({}),
-    st.just([None]),
-    st.just([{}]),
-    st.just({"a": None}),
-    st.just({"nvidia.com/gpu": {"a": 1}}),
-)
-
-
-@st.composite
-def bent(draw: st.DrawFn, value: Any) -> Any:
-    """A value in which something, as likely at any depth, is missing or is something else."""
-    *parents, last = draw(st.sampled_from([("", *place) for place in _places(value)]))
-    part: Any = {"": copy.deepcopy(value)}
-    root = part
-    for name in parents:
-        part = part[name]
-    if last != "" and isinstance(part, dict) and draw(st.integers(0, 3)) == 0:
-        del part[last]
-    else:
-        part[last] = draw(ODD)
-    return root[""]
-
-
-def _places(value: Any) -> Iterator[tuple[Any, ...]]:
-    """Yields where the value's parts are: the keys and the indexes that lead to each."""
-    yield ()
-    if isinstance(value, dict | list):
-        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from ((name, *place) for place in _places(part))
-
-
-class Canned(Client):
-    """A cluster without a network."""
-
-    def __init__(self, objects: Mapping[str, Any]) -> None:
-        self._objects = objects
-
-    async def request(self, method: str, path: str, *_: Any) -> bytes:
-        assert method == "GET"
-        return json.dumps(self._objects.get(path, {"items": []})).encode()
-
-
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(st.data())
-def test_objects_of_any_shape_end_in_a_verdict(data: st.DataObject) -> None:
-    """A capacity that is no whole number, and conditions without a type, were tracebacks."""
-    path: str = data.draw(st.sampled_from([*GOOD]))
-    examination = Examination()
-    objects = {name: {"items": [good]} for name, good in GOOD.items()}
-    objects[path] = {"items": [data.draw(bent(GOOD[path])), GOOD[path]]}
-
-    @asynccontextmanager
-    async def opened(*_: Any) -> AsyncIterator[Client]:
-        yield Canned(objects)
-
-    with mock.patch.object(examination_module, "opened", opened):
-        asyncio.run(_examine(examination, Target(title="", kubeconfig={}, expected=STACK)))
-    document, printed = _told(examination)
-    assert document["cause"] in printed
-    assert document["exitCode"] in (0, 1)

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from aks_catalogue import capacity
 from aks_catalogue.node_problems import vm_event
@@ -17,7 +15,6 @@ from aksgpu.check.job import place
 from aksgpu.check.judge import judge
 from aksgpu.check.waiting import told
 from aksgpu.outcome import Cause, Finding
-from tests.aksgpu.check.test_odd_clusters import ODD, bent
 
 T4 = "Standard_NC8as_T4_v3"
 OWN, SKU = Taint.parse(capacity.taint("training")), Taint("sku", "gpu", "NoSchedule")
@@ -148,14 +145,6 @@ def test_a_pod_of_an_ordinary_pool_is_told_why_too() -> None:
 def test_a_status_that_cannot_be_read_says_nothing(status: object) -> None:
     """Clusters before 1.30 have plain text there; others have none, or nobody may read it."""
     assert growth(status) == {}
-
-
-@settings(deadline=None)
-@given(st.one_of(st.text(), bent(group("spot", "timeout")).map(lambda odd: [odd]), ODD), st.text())
-def test_no_status_ends_a_check(groups: object, text: str) -> None:
-    status = yaml.safe_dump({"nodeGroups": groups, "time": text}, allow_unicode=True)
-    for each in (status, text):
-        judge(ClusterView(growth=growth(each), pods=(WAITING,)), STACK)
 
 
 def test_a_pod_for_which_a_node_comes_is_left_alone() -> None:

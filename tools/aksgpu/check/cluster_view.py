@@ -7,11 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 import yaml
 
-from aks_catalogue import quantities, scale_ups, sizes
+from aks_catalogue import scale_ups, sizes
 from aks_catalogue.device_plugin import GPU, MIG_PREFIX, is_plugin
 from aks_catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART
 from aks_catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
@@ -37,15 +37,12 @@ _NORMAL_WAITING_REASONS = (None, "ContainerCreating", "PodInitializing")
 # What of a pod's spec decides where it can run.
 _PLACING = ("nodeSelector", "affinity", "tolerations")
 _SIZE_LABEL = "node.kubernetes.io/instance-type"
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 # The provider ID of a node whose machine is in a scale set.
 _SCALE_SET = re.compile(
     r"azure://(?P<id>/subscriptions/(?P<subscription>[^/]+)/resourceGroups/[^/]+/providers/"
     r"Microsoft\.Compute/virtualMachineScaleSets/[^/]+)/virtualMachines/[^/]+",
     re.IGNORECASE,
 )
-# A larger number cannot be a count of devices.
-_MAX_DEVICES = 1_000_000
 # Nodes of a rehearsal have annotations with this prefix.
 _REHEARSAL_PREFIX = "rehearsal.aks-gpu/"
 
@@ -369,17 +366,7 @@ def last_warning(events: Iterable[Json]) -> str:
 
 
 def _event_time(event: Json) -> str:
-    times = (
-        event.get("lastTimestamp"),
-        event.get("eventTime"),
-        at(event, "metadata.creationTimestamp"),
-    )
-    return next((moment for moment in times if _is_moment(moment)), "")
-
-
-def _is_moment(value: Any) -> TypeGuard[str]:
-    """Whether this is a time as Kubernetes writes it: such texts are ordered as their times are."""
-    return isinstance(value, str) and _MOMENT.match(value) is not None
+    return str(event.get("lastTimestamp") or event.get("eventTime") or "")
 
 
 def _intended_node(spec: Json) -> str | None:
@@ -409,12 +396,8 @@ def _gpus(resources: Any) -> int:
 
 
 def _amount(text: Any) -> int:
-    """A whole number of devices: the API server accepts no other for them."""
-    try:
-        amount = quantities.parse(str(text)).amount
-    except (ValueError, ArithmeticError):
-        return 0
-    return int(amount) if 0 <= amount < _MAX_DEVICES else 0
+    """A number of devices: the API server has no other numbers of them."""
+    return int(text) if str(text).isdecimal() else 0
 
 
 def _joined(reason: Any, message: Any) -> str:

@@ -80,8 +80,7 @@ def pod_for(node: Node, expected: Expected) -> Json:
 class SampleJob:
     """One run of the pod, under a unique name, and its result."""
 
-    def __init__(self, api: Client, pod: Json, progress: Progress, *, wants: str = "GPU") -> None:
-        self._wants = wants
+    def __init__(self, api: Client, pod: Json, progress: Progress) -> None:
         self._api = api
         self._pod = pod
         self._progress = progress
@@ -177,7 +176,7 @@ class SampleJob:
         if self.node is None:
             return self._finding(
                 Cause.POD_PENDING,
-                f"got no {self._wants} in {seconds:.0f} s: {self.stage}",
+                f"got no GPU in {seconds:.0f} s: {self.stage}",
                 "do what the scheduler says; or wait longer for a new node: raise --timeout",
             )
         return self._finding(
