@@ -1,7 +1,7 @@
 """Access to Azure: which cloud and subscription, the credentials, and the trusted certificates."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -39,22 +39,9 @@ if TYPE_CHECKING:
 _SIGN_IN_SECONDS = 90
 # Requests change nothing, so they can be retried; but not for long, as the user is waiting.
 _RETRIES: Mapping[str, Any] = MappingProxyType(
-    {
-        "retry_total": 4,
-        "retry_status": 4,
-        "retry_connect": 2,
-        "retry_read": 2,
-        "retry_backoff_factor": 0.5,
-        "retry_backoff_max": 15,
-        "connection_timeout": 20,
-        "read_timeout": 60,
-    }
+    {"retry_total": 4, "retry_connect": 2, "retry_backoff_factor": 0.5, "retry_backoff_max": 15}
 )
-
-# The prices are not worth a long wait.
-_FEW_RETRIES: Mapping[str, Any] = MappingProxyType(
-    {**_RETRIES, "retry_connect": 1, "connection_timeout": 10, "read_timeout": 30}
-)
+_TIMEOUTS: Mapping[str, Any] = MappingProxyType({"connection_timeout": 10, "read_timeout": 60})
 
 
 class UnreachableError(ProviderError):
@@ -123,46 +110,44 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
     from azure.mgmt.resource.resources.aio import ResourceManagementClient  # noqa: PLC0415
 
     subscription = access.configuration.required("subscriptionId")
-    cloud = await _cloud(access)
-    trust = trusting(access.authorities)
+    cloud, trust = await _cloud(access), trusting(access.authorities)
     async with AsyncExitStack() as opened:
         credential = await opened.enter_async_context(azure_credential(cloud, access.configuration))
         # A refusal is reported here once, not by every request.
         async with asyncio.timeout(_SIGN_IN_SECONDS):
             await credential.get_token(cloud.scope)
-        version = access.configuration.text("apiVersion")
-        enter = opened.enter_async_context
 
-        def signed() -> dict[str, Any]:
+        async def entered(kind: Callable[..., Any], **more: Any) -> Any:
             # Clients cannot share policies.
-            policies = [
-                *_policies(),
-                AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope),
-            ]
-            place = {"base_url": cloud.resource_manager, **_RETRIES, **trust}
-            return {"credential": credential, "policies": policies, **place}
+            signs = AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope)
+            client = kind(
+                credential=credential,
+                subscription_id=subscription,
+                base_url=cloud.resource_manager,
+                policies=[*_policies(), signs],
+                **_TIMEOUTS,
+                **trust,
+                **more,
+            )
+            return await opened.enter_async_context(client)
 
+        version = access.configuration.text("apiVersion")
         yield Clients(
             subscription=subscription,
-            compute=await enter(ComputeManagementClient(subscription_id=subscription, **signed())),
-            aks=await enter(
-                ContainerServiceClient(
-                    subscription_id=subscription, api_version=version, **signed()
-                )
+            compute=await entered(ComputeManagementClient),
+            aks=await entered(ContainerServiceClient, api_version=version),
+            features=await entered(FeatureClient),
+            resources=await entered(ResourceManagementClient),
+            prices=await opened.enter_async_context(
+                price_client(access.prices or "", access.authorities)
             ),
-            features=await enter(FeatureClient(subscription_id=subscription, **signed())),
-            resources=await enter(
-                ResourceManagementClient(subscription_id=subscription, **signed())
-            ),
-            prices=await enter(price_client(access.prices or "", access.authorities)),
             prices_url=access.prices,
         )
 
 
 def price_client(url: str, authorities: Path | None = None) -> Client:
     """A client for a price list, as an async context manager."""
-    options = {**_FEW_RETRIES, **trusting(authorities)}
-    return AsyncPipelineClient(url, policies=_policies(_FEW_RETRIES), **options)
+    return AsyncPipelineClient(url, policies=_policies(), **_TIMEOUTS, **trusting(authorities))
 
 
 async def _cloud(access: Access) -> AzureCloud:
@@ -174,7 +159,7 @@ async def _cloud(access: Access) -> AzureCloud:
         raise UnreachableError(str(error)) from error
 
 
-def _policies(retries: Mapping[str, Any] = _RETRIES) -> list[Any]:
+def _policies() -> list[Any]:
     """The pipeline of a request, without authentication.
 
     The SDK's default pipeline registers a resource provider that is not registered. A preflight
@@ -185,5 +170,5 @@ def _policies(retries: Mapping[str, Any] = _RETRIES) -> list[Any]:
         HeadersPolicy({"Accept": "application/json"}),
         UserAgentPolicy("aks-gpu-preflight"),
         ContentDecodePolicy(),
-        AsyncRetryPolicy(**retries),
+        AsyncRetryPolicy(**_RETRIES),
     ]

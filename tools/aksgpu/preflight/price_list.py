@@ -34,8 +34,6 @@ _OTHER_PRODUCT = re.compile(r"\b(Win|Windows|Cloud ?Services|Dedicated Host)\b",
 _HOUR = "1 Hour"
 # The prices are not worth a long wait.
 SECONDS = 30
-# A higher price for an hour is not plausible.
-_MOST = 100_000
 # The customer ids of the public prices.
 _EVERYBODY = ("", "Default")
 
@@ -106,15 +104,11 @@ async def ask_prices(
         return Unanswered(f"the price list is not valid ({type(error).__name__})")
 
 
-def _combined(pages: Sequence[Item], url: str) -> PriceList | Unanswered:
-    currencies = {str(page["BillingCurrency"]) for page in pages}
-    if len(currencies) > 1:
-        return Unanswered("the price list has several currencies")
-    items = [item for page in pages for item in page["Items"]]
+def _combined(pages: Sequence[Item], url: str) -> PriceList:
     customers = {str(page.get("CustomerEntityId") or "") for page in pages}
     return PriceList(
-        items=items,
-        currency=next(iter(currencies), "USD"),
+        items=[item for page in pages for item in page["Items"]],
+        currency=next((page["BillingCurrency"] for page in pages), "USD"),
         source=url,
         asked_on=today(),
         remark="; ".join(sorted(customers.difference(_EVERYBODY))),
@@ -139,8 +133,6 @@ def _matches(item: Item, size: str, location: str, *, spot: bool) -> bool:
         and item.get("serviceName") == _MACHINES
         and item.get("type") == "Consumption"
         and item.get("unitOfMeasure") == _HOUR
-        and isinstance(price := item.get("retailPrice"), int | Decimal)
-        and 0 <= price < _MOST
         and not item.get("tierMinimumUnits")
         and not item.get("reservationTerm")
         and not _OTHER_PRODUCT.search(str(item.get("productName", "")))

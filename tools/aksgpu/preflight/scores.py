@@ -14,8 +14,7 @@ from aksgpu.preflight.rows import About, Row
 
 # As of 2026-11-28, from learn.microsoft.com/azure/virtual-machine-scale-sets/spot-placement-score.
 _VERSION = "2025-06-05"
-_LOW, _RESTRICTED = "Low", "RestrictedSkuNotAvailable"
-_GOOD = frozenset(["High", "Medium"])
+_GOOD, _BAD = frozenset(["High", "Medium"]), frozenset(["Low", "RestrictedSkuNotAvailable"])
 _ROLE = "whoever asks needs the role `Compute Recommendations Role` on the subscription"
 _LATER = "try again later; Azure answers only a few requests an hour"
 _PLAN = "more sizes, zones, or a pool that is not spot, can take its place"
@@ -48,8 +47,8 @@ async def ask(
         # Whoever asked too often would wait for an hour.
         async for page in pages(clients.compute, request, "nextLink", retry_total=0):
             for each in page["placementScores"]:
-                place = (plain(str(each["sku"])), str(each.get("availabilityZone") or ""))
-                scores[place] = str(each["score"])
+                place = (plain(each["sku"]), each.get("availabilityZone") or "")
+                scores[place] = each["score"]
     return scores
 
 
@@ -74,11 +73,12 @@ def _of_pool(pool: PlannedPool, scores: Mapping[tuple[str, str], str]) -> Row:
     words = {
         zone: scores.get((plain(pool.vm_size), zone), "not told") for zone in pool.zones or [""]
     }
-    in_zones = ", ".join(f"{word} in zone {zone}" for zone, word in words.items())
-    said = in_zones if len(set(words.values())) > 1 else next(iter(words.values()))
+    said = ", ".join(f"{word} in zone {zone}" for zone, word in words.items())
+    if len(set(words.values())) == 1:
+        said = next(iter(words.values()))
     what = f"the placement score of {pool.vm_size} as spot is {said}"
     if _GOOD.intersection(words.values()):
         return about.ok(what, score=said)
-    if {_LOW, _RESTRICTED}.intersection(words.values()):
+    if _BAD.intersection(words.values()):
         return about.warning(f"{what}: at this moment machines may not come", _PLAN, score=said)
     return about.unknown(f"Azure has no score for {pool.vm_size} ({said})", _LATER, cause=None)
