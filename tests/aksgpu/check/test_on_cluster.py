@@ -46,16 +46,6 @@ def test_a_cluster_with_schedulable_gpus_passes(site: Site) -> None:
     assert "Result: gpus-schedulable" in table
 
 
-def test_the_check_waits_for_a_node_that_is_starting(site: Site) -> None:
-    site.pool()
-    site.cluster.install_plugin()
-    assert site.check().code == 0
-
-
-def test_a_missing_gpu_pool_is_reported(site: Site) -> None:
-    site.check(settle=ONCE).only("no-gpu-pool")
-
-
 def test_managed_gpus_pass_until_aks_reports_a_problem(site: Site) -> None:
     """The node's plugin is no pod. It was fine with an Xid error: its GPU was still allocatable."""
     site.cluster.azure.register("Microsoft.ContainerService", "ManagedGPUExperiencePreview")
@@ -94,13 +84,6 @@ def test_managed_gpus_pass_until_aks_reports_a_problem(site: Site) -> None:
     faults.lift()
 
 
-def test_a_missing_plugin_is_reported(site: Site) -> None:
-    pool = site.pool()
-    problem = site.check().only("plugin-missing")
-    assert problem["nodes"] == [site.node(pool)]
-    assert "the cluster has no device plugin" in problem["what"]
-
-
 def test_a_taint_that_the_plugin_does_not_tolerate_is_reported(site: Site) -> None:
     pool = site.pool(nodeTaints=[TAINT, "other=x:PreferNoSchedule"])
     site.cluster.install_plugin()
@@ -108,29 +91,6 @@ def test_a_taint_that_the_plugin_does_not_tolerate_is_reported(site: Site) -> No
     assert problem["nodes"] == [site.node(pool)]
     assert problem["what"].endswith(f"because of the taint {TAINT}")
     assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
-
-
-def test_an_affinity_that_excludes_the_node_is_reported(site: Site) -> None:
-    pool = site.pool()
-    site.cluster.install_plugin()
-    requirement = {"key": "kubernetes.azure.com/agentpool", "operator": "NotIn", "values": [pool]}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
-    site.patch_plugin({"affinity": {"nodeAffinity": required}})
-    until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")
-    problem = site.check().only("plugin-missing")
-    assert f"it requires kubernetes.azure.com/agentpool NotIn ({pool})" in problem["what"]
-
-
-def test_a_selector_that_excludes_the_node_is_reported(site: Site) -> None:
-    pool = site.pool()
-    site.cluster.install_plugin()
-    # A node whose plugin has not come yet has no GPUs either: the next line but one saw that one.
-    until(lambda: site.cluster.gpus(pool)[0][1] == "1", "the plugin runs")
-    site.patch_plugin({"nodeSelector": {"with": "gpus"}})
-    until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")
-    problem = site.check().only("plugin-missing")
-    assert "its node selector: the node is not with=gpus" in problem["what"]
 
 
 def test_two_plugins_on_one_node_are_reported(site: Site) -> None:
@@ -187,18 +147,6 @@ def test_an_unschedulable_plugin_is_reported(site: Site) -> None:
     assert "Insufficient cpu" in problem["what"]
 
 
-def test_a_missing_driver_is_reported(site: Site) -> None:
-    pool = site.pool(gpuProfile={"driver": "None"})
-    site.cluster.install_plugin()
-    pods = ("get", "pods", "-n", "gpu-resources", "--no-headers")
-    until(lambda: "Running" in site.kubectl(*pods), "the plugin runs")
-    checked = site.check()
-    problem = checked.only("driver-missing")
-    assert problem["nodes"] == [site.node(pool)]
-    assert "Failed to initialize NVML" in problem["what"]
-    assert checked.document["nodes"][0]["driver"] == "missing"
-
-
 def test_a_missing_driver_is_reported_with_todays_plugin(site: Site) -> None:
     """It exits where the plugin of 2018 waits: that it does not run is not the reason."""
     pool = site.pool(gpuProfile={"driver": "None"})
@@ -217,19 +165,6 @@ def test_a_missing_driver_is_reported_with_todays_plugin(site: Site) -> None:
 
     assert problem["nodes"] == [site.node(pool)]
     assert "finds no driver: Incompatible strategy detected" in problem["what"]
-
-
-def test_unhealthy_devices_are_reported(site: Site) -> None:
-    """Whatever the reason: the rehearsal leaves alone what somebody writes into a status."""
-    pool = site.pool(gpuProfile={"driver": "None"})
-    node = site.node(pool)
-    gpus = {"capacity": {"nvidia.com/gpu": "2"}, "allocatable": {"nvidia.com/gpu": "0"}}
-    site.patch("node", node, gpus)
-    xid = {"type": "GpuProblem", "status": "True", "reason": "Xid", "message": "Xid 79"}
-    site.patch("node", node, {"conditions": [xid]})
-    problem = site.check(settle=ONCE).only("no-gpu-allocatable")
-    assert "none of 2 GPUs can be allocated" in problem["what"]
-    assert "GpuProblem: Xid: Xid 79" in problem["what"]
 
 
 def test_a_node_that_is_not_ready_is_reported(site: Site) -> None:
@@ -255,13 +190,6 @@ def test_a_cordoned_node_is_reported(site: Site) -> None:
     site.kubectl("cordon", site.node(pool))
     checked = site.check()
     assert [finding["cause"] for finding in checked.document["findings"]] == ["node-cordoned"]
-
-
-def test_gpus_that_are_all_in_use_are_reported(site: Site) -> None:
-    use_the_gpu(site)
-    checked = site.check()
-    checked.only("gpus-all-used")
-    assert checked.document["nodes"][0]["gpus"] == {"capacity": 1, "allocatable": 1, "used": 1}
 
 
 def test_a_job_without_a_free_gpu_waits(site: Site) -> None:

@@ -197,7 +197,7 @@ def test_the_report_names_the_problem_and_one_next_step(place: Place) -> None:
     lines = page.getvalue().rstrip().splitlines()
     assert lines[-1] == "Next:   go on"
     assert lines[0] == (
-        "Preflight of the stack test in eastus on the rehearsal cloud: 13 questions ok"
+        "Preflight of the stack test in eastus on the rehearsal cloud: 11 questions ok"
     )
     assert any(line.startswith("Price list: https://localhost") for line in lines)
     assert any(line.startswith("Not included: disks, ") for line in lines)

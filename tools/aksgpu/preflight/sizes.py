@@ -10,10 +10,9 @@ from datetime import date
 from typing import Any
 
 from aks_catalogue import retirement
-from aks_catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from aks_catalogue.regions import plain
-from aks_catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
-from aks_pools.gpus import driver_is_left_out, has_specialized_image
+from aks_catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
+from aks_pools.gpus import driver_is_left_out
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered
 from aksgpu.preflight.requirements import PlannedPool
@@ -116,22 +115,9 @@ def _spot(pool: PlannedPool, size: OfferedSize, sizes: Sizes) -> Row:
 
 
 def _retired(pool: PlannedPool, facts: Facts, today: date) -> Iterator[Row]:
-    """The answers about retirement. Existing pools keep a retired size or image."""
-    about = About("retired", pool.name, f"{pool.key}.vmSize")
-    size = find(pool.vm_size)
-    if has_specialized_image(pool.pool) and today >= SPECIALIZED_IMAGE_RETIRED_ON:
-        what = f"the specialized image was retired on {SPECIALIZED_IMAGE_RETIRED_ON}"
-        advice = "Azure refuses new pools with it; use the regular image"
-        yield About("image", pool.name, f"{pool.key}.image").warning(what, advice)
-    if size is None:
-        if is_gpu_size(pool.vm_size):
-            what = f"{pool.vm_size} is not in the catalogue of GPU sizes ({AS_OF})"
-            yield about.warning(what, "look it up in Azure's list of retired sizes")
-        else:
-            yield about.ok("retirement dates are known for GPU sizes only")
-        return
-    if size.retired_on is None:
-        yield about.ok(f"no retirement of {size.name} is announced")
+    """The answer about a size that is retired, or will be. Existing pools keep it."""
+    about, size = About("retired", pool.name, f"{pool.key}.vmSize"), find(pool.vm_size)
+    if size is None or size.retired_on is None:
         return
     successor = retirement.SUCCESSORS.get(size.family)
     advice = f"use {successor}" if successor else "plan for another size"
