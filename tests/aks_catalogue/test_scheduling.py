@@ -17,6 +17,7 @@ from aks_pools.pools import pools_of
 from aksgpu.check import cluster_view, plugin_scheduling
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.expected import Expected
+from aksgpu.outcome import Cause
 from policies import scheduling as rules
 from rehearsal.control_planes.autoscaler import fits
 
@@ -48,7 +49,8 @@ def _by_the_check(spec: Json, taints: list[str]) -> bool:
     [daemon_set] = cluster_view.daemon_sets([item])
     [node] = cluster_view.nodes([_node(taints)], [])
     view = ClusterView(nodes=(node,), daemon_sets=(daemon_set,))
-    return plugin_scheduling.to_node(view, node, Expected()).may_pass
+    cause, _ = plugin_scheduling.to_node(view, node, Expected())
+    return cause is Cause.PLUGIN_NOT_RUNNING
 
 
 def _by_the_autoscaler(spec: Json, taints: list[str]) -> bool:

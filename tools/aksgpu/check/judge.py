@@ -100,7 +100,8 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             said = words.nodes_missing(pool, expected)
             yield Finding(Cause.NODES_MISSING, *said, pool=pool.name)
         if (barrier := plugin_scheduling.to_pool(view, pool, expected)) is not None:
-            yield Finding(barrier.cause, barrier.what, barrier.advice, pool=pool.name)
+            cause, said = barrier
+            yield Finding(cause, *said, pool=pool.name)
     for grows in (False, True):
         names = [pool.name for pool in empty if not pool.least and pool.can_grow(0) == grows]
         if names:
@@ -183,8 +184,8 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> _Decided
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
     if not plugins:
-        barrier = plugin_scheduling.to_node(view, node, expected)
-        return barrier.cause, barrier.what, (barrier.what, barrier.advice)
+        cause, said = plugin_scheduling.to_node(view, node, expected)
+        return cause, said[0], said
     [pod, *_] = running or plugins
     if line := no_driver_line(view, pod):
         return Cause.DRIVER_MISSING, "", words.no_driver(pod, line, expected)

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from aks_catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
 from aks_catalogue.node_problems import XID_ADVICE, NodeProblem
 from aks_catalogue.nodes import DCGM_LABEL
-from aksgpu.check.cluster_view import Node, Pod
+from aks_catalogue.scheduling import Taint
+from aksgpu.check.cluster_view import DaemonSet, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.outcome import listed
 
@@ -158,3 +159,94 @@ def pending(reason: str, expected: Expected) -> str:
         has = expected.advice(": the stack's output gpuPools has one", "")
         return f"correct the pod's node selector{has}"
     return "do what the scheduler says, or delete the pod"
+
+
+def no_pod_yet(daemon_sets: Sequence[DaemonSet]) -> Said:
+    names = " or ".join(map(str, daemon_sets))
+    return (
+        f"{names} can run on this node, but has no pod there",
+        "look at the events of the DaemonSet: kubectl describe daemonset shows them",
+    )
+
+
+def own_plugin_missing(gpu_stack: str, expected: Expected) -> Said:
+    whose = expected.advice(f"gpuStack {gpu_stack}", "the node")
+    return (
+        f"the device plugin that comes with {whose} does not run",
+        f"{_MINUTES}; else reimage the node, and read its kubelet's log",
+    )
+
+
+def left_out(expected: Expected) -> Said:
+    left = expected.advice("its gpuStack is none", "AKS installs no driver on it")
+    change = expected.advice(
+        "set its gpuStack to device-plugin", "let AKS install the driver, and add a plugin"
+    )
+    return (
+        f"{left}, and the cluster has no device plugin for it",
+        "nothing to do if the GPU Operator, or something else, will install driver and device "
+        f"plugin; otherwise {change}",
+    )
+
+
+def no_plugin(gpu_stack: str, expected: Expected) -> Said:
+    what = "the cluster has no device plugin"
+    if gpu_stack == "operator":
+        return (
+            f"{what}: the GPU Operator has not created its DaemonSets",
+            "a new operator takes some minutes; else `kubectl get clusterpolicies`, and read the "
+            "log of the operator's pod",
+        )
+    if gpu_stack == "device-plugin":
+        names = " and ".join(sorted(expected.plugins))
+        restoring = f"restore it: `{expected.restoring_command}`"
+        return f"{what}: {names} of the stack was deleted", restoring
+    return what, expected.advice(
+        "for a pool with gpuStack device-plugin `pulumi up` installs it: did the last update "
+        "finish? Or install the GPU Operator",
+        "install NVIDIA's device plugin, or the GPU Operator",
+    )
+
+
+def operator_kept_away(daemon_set: DaemonSet, taints: Sequence[Taint]) -> Said:
+    return (
+        f"{_away(daemon_set)} the taints {', '.join(map(str, taints))}",
+        "add tolerations to daemonsets.tolerations and "
+        "node-feature-discovery.worker.tolerations of the GPU Operator's chart",
+    )
+
+
+def kept_away(
+    daemon_set: DaemonSet,
+    selector: Sequence[str],
+    affinity: Sequence[str],
+    taints: Sequence[Taint],
+    expected: Expected,
+) -> Said:
+    """What keeps pods of a DaemonSet away, in the order of what has to change first."""
+    if selector:
+        what = f"its node selector: the node is not {', '.join(selector)}"
+        advice = "remove the selector from the DaemonSet, or add the label to the pool"
+    elif affinity:
+        what = f"its node affinity: it requires {'; or '.join(affinity)}"
+        change = expected.advice(
+            "set the pool's gpuStack to device-plugin", "change the affinity of the DaemonSet"
+        )
+        advice = (
+            "nothing to do if the node's image or an operator brings the plugin, which does not "
+            f"run yet; otherwise {change}"
+        )
+    else:
+        noun = "the taints" if len(taints) > 1 else "the taint"
+        what = f"{noun} {', '.join(map(str, taints))}"
+        advice = "add a toleration for the taint to the DaemonSet"
+    return f"{_away(daemon_set)} {what}", advice
+
+
+def restore(expected: Expected) -> str:
+    command = expected.restoring_command
+    return f"the DaemonSet or the pool differs from the stack: `{command}` restores it"
+
+
+def _away(daemon_set: DaemonSet) -> str:
+    return f"no pod of {daemon_set} is scheduled there because of"
