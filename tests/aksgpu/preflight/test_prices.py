@@ -25,7 +25,6 @@ ROW: dict[str, Any] = {
     "productName": "Virtual Machines NCasT4 v3 Series",
     "skuName": "NC8as T4 v3",
     "meterName": "NC8as T4 v3",
-    "meterId": "the-meter",
     "effectiveStartDate": "2024-01-01T00:00:00Z",
     "retailPrice": Decimal("0.752"),
 }
@@ -60,7 +59,7 @@ def test_the_price_of_a_size_comes_from_its_row(trap: str) -> None:
     for rows in ([ROW, wrong], [wrong, ROW]):
         price = listed(*rows).price(SIZE, "eastus", spot=False)
         assert isinstance(price, Price)
-        assert (price.hourly, price.meter) == (Decimal("0.752"), "the-meter")
+        assert price.hourly == Decimal("0.752")
     if trap != "an old price":
         assert isinstance(listed(wrong).price(SIZE, "eastus", spot=False), Unanswered)
 
@@ -96,7 +95,7 @@ def test_a_stack_costs_from_its_fewest_nodes_to_its_most(place: Place) -> None:
     assert sums.hourly == costs.Range(Decimal("3.0"), Decimal("5.8"))
     assert sums.hourly.monthly == costs.Range(Decimal("2190.0"), Decimal("4234.0"))
     document = result.to_json()["costs"]
-    assert (document["currency"], document["hoursAMonth"]) == ("USD", 730)
+    assert document["currency"] == "USD"
     assert document["askedOn"] == today().isoformat()
     assert "disks" in document["leftOut"]
     assert document["monthly"] == {"fewest": 2190.0, "most": 4234.0}

@@ -51,19 +51,13 @@ class PoolCost:
         return Range(self.pool.fewest * node, self.pool.most * node)
 
     def document(self) -> dict[str, Any]:
-        price, hourly = self.price, self.hourly
-        known = None if isinstance(price, Unanswered) else price
         return {
             "pool": self.pool.name,
             "size": self.pool.vm_size,
             "spot": self.pool.spot,
             "nodes": {"fewest": self.pool.fewest, "most": self.pool.most},
-            "nodeHour": float(known.hourly) if known else None,
-            "meter": known and known.meter,
-            "priceSince": known and known.since,
-            "unknown": price.reason if isinstance(price, Unanswered) else None,
-            "hourly": hourly.document() if hourly else None,
-            "monthly": hourly.monthly.document() if hourly else None,
+            "nodeHour": float(self.price.hourly) if isinstance(self.price, Price) else None,
+            "unknown": self.price.reason if isinstance(self.price, Unanswered) else None,
         }
 
 
@@ -90,10 +84,14 @@ class Costs:
         )
 
     def document(self) -> dict[str, Any]:
-        hourly = self.hourly
+        hourly, prices = self.hourly, self.prices
+        known = None if isinstance(prices, Unanswered) else prices
         return {
-            **_source(self.prices),
-            "hoursAMonth": HOURS_A_MONTH,
+            "currency": known and known.currency,
+            "source": known and known.source,
+            "remark": known and known.remark,
+            "askedOn": known and known.asked_on.isoformat(),
+            "unavailable": prices.reason if isinstance(prices, Unanswered) else None,
             "leftOut": list(LEFT_OUT),
             "pools": [cost.document() for cost in self.pools],
             "unpriced": self.unpriced,
@@ -141,17 +139,3 @@ def judge(costs: Costs) -> list[Row]:
             about = About("price", pool.name, f"{pool.key}.spotMaxPrice")
             rows.append(about.warning(what, advice))
     return rows
-
-
-def _source(prices: PriceList | Unanswered) -> dict[str, Any]:
-    """The source of the prices; without prices the same keys, and the reason."""
-    if isinstance(prices, Unanswered):
-        empty = dict.fromkeys(("currency", "source", "remark", "askedOn"))
-        return {**empty, "unavailable": prices.reason}
-    return {
-        "currency": prices.currency,
-        "source": prices.source,
-        "remark": prices.remark or None,
-        "askedOn": prices.asked_on.isoformat(),
-        "unavailable": None,
-    }

@@ -43,13 +43,11 @@ def price_list_url() -> str:
     return os.environ.get(VARIABLE) or _AZURE_PRICES
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Price:
-    """The price of one node for an hour, with its meter."""
+    """The price of one node for an hour."""
 
     hourly: Decimal
-    meter: str
-    since: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +72,14 @@ class PriceList:
         started = [(str(item.get("effectiveStartDate", "")), item) for item in matching]
         now = datetime.now(UTC).isoformat()
         newest = max((start for start, _ in started if start <= now), default="")
-        amounts = {item["retailPrice"]: item for start, item in started if start == newest}
+        amounts = {item["retailPrice"] for start, item in started if start == newest}
         kind = "spot" if spot else "on-demand"
         if not amounts:
             return Unanswered(f"the price list has no {kind} price for it in this region")
         if len(amounts) > 1:
             prices = ", ".join(str(amount) for amount in sorted(amounts))
             return Unanswered(f"the price list has several {kind} prices for it: {prices}")
-        ((amount, item),) = amounts.items()
-        return Price(hourly=Decimal(amount), meter=str(item.get("meterId", "")), since=newest)
+        return Price(Decimal(*amounts))
 
 
 async def ask_prices(
