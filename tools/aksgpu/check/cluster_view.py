@@ -151,7 +151,7 @@ class ClusterView:
     operators_parts: frozenset[str] = frozenset()
     # Of pools with several nodes that have InfiniBand.
     scale_sets: tuple[ScaleSet, ...] = ()
-    # The end of the log of each plugin on a node without GPUs, by namespace/name...
+    # The end of the log of each plugin on a node that offers no GPU, by namespace/name...
     plugin_logs: Mapping[str, str] = field(default_factory=dict)
     # ...and the last warning of its events.
     plugin_warnings: Mapping[str, str] = field(default_factory=dict)

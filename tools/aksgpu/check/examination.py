@@ -155,28 +155,21 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
     plugins = [
         pod
         for node in view.nodes
-        if node.is_ready and not node.capacity
-        for pod in view.plugins_on(node)
-        # A pod that crashes has a log too.
-        if not pod.unplaced
-    ]
-    examination.last_request = "the logs of its device plugins"
-    logs = await asyncio.gather(*(_log(api, pod) for pod in plugins))
-    examination.last_request = "the events of its device plugins"
-    waiting = [
-        pod
-        for node in view.nodes
         if node.is_ready and not node.allocatable
         for pod in view.plugins_on(node)
-        if not pod.is_running
     ]
+    # A pod that crashes has a log too.
+    started = [pod for pod in plugins if not pod.unplaced]
+    waiting = [pod for pod in plugins if not pod.is_running]
+    examination.last_request = "the logs and events of its device plugins"
+    logs = await asyncio.gather(*(_log(api, pod) for pod in started))
     warnings = await asyncio.gather(*(_warning(api, pod) for pod in waiting))
     examination.last_request = "the status of its autoscaler"
     status = await _quietly(api.get(scale_ups.STATUS), otherwise={})
     return replace(
         view,
         growth=cluster_view.growth(at(status, f"data.{scale_ups.STATUS_KEY}")),
-        plugin_logs=dict(zip(map(str, plugins), logs, strict=True)),
+        plugin_logs=dict(zip(map(str, started), logs, strict=True)),
         plugin_warnings=dict(zip(map(str, waiting), warnings, strict=True)),
     ), refusals
 
