@@ -341,7 +341,7 @@ T4 = Pool(
     is_scaled=True,
     taints=(SKU,),
 )
-T4_NODE = replace(NODE, size="Standard_NC8as_T4_v3", capacity=1, allocatable=1, taints=(SKU,))
+T4_NODE = replace(NODE, capacity=1, allocatable=1, taints=(SKU,))
 
 
 def test_a_missing_plugin_of_the_stack_is_restored_by_an_update() -> None:

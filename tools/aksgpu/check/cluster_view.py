@@ -59,7 +59,6 @@ class Node:
     # Why it is not ready: reason and message of its Ready condition.
     reason: str = ""
     is_cordoned: bool = False
-    size: str = ""
     capacity: int = 0
     allocatable: int = 0
     # The name by which a pod requests one of them.
@@ -261,7 +260,6 @@ def _node(item: Json) -> Node:
         is_ready=ready.get("status") == "True",
         reason=_joined(ready.get("reason"), ready.get("message")),
         is_cordoned=bool(at(item, "spec.unschedulable")),
-        size=labels.get(_SIZE_LABEL, ""),
         capacity=_gpus(at(item, "status.capacity")),
         allocatable=_gpus(allocatable),
         resource=GPU if GPU in offered else min(offered, default=GPU),
