@@ -1,5 +1,6 @@
 """What the nodes cost: the one right row among many, ranges, and what is not known."""
 
+import io
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,8 @@ from aksgpu.preflight import costs, requirements
 from aksgpu.preflight.access import Access
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
+from aksgpu.preflight.report import render
+from aksgpu.report import ReportConsole
 from tests.aksgpu.preflight.conftest import T4, Place, facts_with, stack_of, the
 
 SIZE = T4["vmSize"]
@@ -99,6 +102,11 @@ def test_a_stack_costs_from_its_fewest_nodes_to_its_most(place: Place) -> None:
     assert document["askedOn"] == today().isoformat()
     assert "disks" in document["leftOut"]
     assert document["monthly"] == {"fewest": 2190.0, "most": 4234.0}
+    page = io.StringIO()
+    render(result, ReportConsole(file=page, width=80), "go on")
+    lines = [line.split() for line in page.getvalue().splitlines()]
+    assert ["spot", SIZE + ",", "spot", *["0", "to", "10", "0.2800", "0.00", "to", "2.80"]] in lines
+    assert ["A", "month", "of", "730", "hours:", "2,190", "to", "4,234."] in lines
     # The rehearsal's prices say that they are none.
     assert document["remark"] == "Rehearsal: these prices are made up"
 

@@ -68,7 +68,7 @@ def _what_to_do(row: Row) -> str:
 
 def _print_costs(costs: Costs, console: Console) -> None:
     title, prices = "The cost of the nodes is not known", costs.prices
-    lines = [f"Not included: {', '.join(LEFT_OUT)}. A month has {HOURS_A_MONTH} hours."]
+    lines = [f"Not included: {', '.join(LEFT_OUT)}."]
     if any(cost.pool.is_rung for cost in costs.pools):
         why = "Rungs of a capacity stand in for each other"
         lines.append(f"{why}: the highest cost is that of all rungs together.")
@@ -76,13 +76,14 @@ def _print_costs(costs: Costs, console: Console) -> None:
         title = f"Cost of the nodes in {prices.currency}"
         remark = f" ({prices.remark})" if prices.remark else ""
         lines.insert(0, f"Price list: {prices.source}{remark}, on {prices.asked_on}.")
-    cost_table = table("pool", "size", "nodes", "node hour", "hour", "month", title=title)
+    cost_table = table("pool", "size", "nodes", "node hour", "hour", title=title)
     for cost in costs.pools:
         cost_table.add_row(*_pool(cost))
     if costs.hourly:
         included = f"without {', '.join(costs.unpriced)}" if costs.unpriced else "all pools"
-        hour, month = _range(costs.hourly, 2), _range(costs.hourly.monthly, 2)
-        cost_table.add_row("the stack", included, "", "", hour, month)
+        cost_table.add_row("the stack", included, "", "", _range(costs.hourly, 2))
+        month = _range(costs.hourly.monthly, 0)
+        lines.insert(0, f"A month of {HOURS_A_MONTH} hours: {month}.")
     console.print()
     console.print(cost_table)
     for line in lines:
@@ -96,9 +97,8 @@ def _pool(cost: PoolCost) -> list[Text]:
     size = f"{pool.vm_size}, spot" if pool.spot else pool.vm_size
     first_cells = [Text(pool.name), Text(size), Text(nodes)]
     if isinstance(cost.price, Unanswered) or hourly is None:
-        return [*first_cells, Text("unknown", "yellow"), Text("unknown"), Text("unknown")]
-    prices = [_money(cost.price.hourly, 4), _range(hourly, 2), _range(hourly.monthly, 2)]
-    return [*first_cells, *map(Text, prices)]
+        return [*first_cells, Text("unknown", "yellow"), Text("unknown")]
+    return [*first_cells, Text(_money(cost.price.hourly, 4)), Text(_range(hourly, 2))]
 
 
 def _range(cost: Range, places: int) -> str:
