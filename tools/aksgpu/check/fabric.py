@@ -8,14 +8,10 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from azure.core import AsyncPipelineClient
-from azure.core.exceptions import AzureError, HttpResponseError
-from azure.core.pipeline.policies import AsyncRetryPolicy
-from azure.core.rest import AsyncHttpResponse, HttpRequest
-from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
+from azure.core.exceptions import AzureError
+from azure.mgmt.compute.aio import ComputeManagementClient
 
 from aks_catalogue.nodes import INFINIBAND_FEATURE, INFINIBAND_NAMESPACE
-from aks_catalogue.shapes import at
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.check.cluster_view import ScaleSet
 from aksgpu.outcome import Cause, Finding
@@ -24,7 +20,6 @@ from provider_kit.configuration import Configuration
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 
-_API_VERSION = "2024-07-01"
 _SECONDS = 30.0
 _REGISTER = (
     f"register {INFINIBAND_NAMESPACE}/{INFINIBAND_FEATURE} (infinibandFeature: register), and make "
@@ -50,8 +45,6 @@ async def placement(
             return explained(error)
         except TimeoutError:
             return "Azure did not answer in time"
-        except ValueError:
-            return "what answered in Azure's place sent no JSON"
 
     asked = [*these]
     answers = await asyncio.gather(*map(answer, asked))
@@ -62,20 +55,19 @@ async def _has_one_group(
     scale_set: ScaleSet, configuration: Configuration, authorities: Path | None
 ) -> bool:
     cloud = await azure_cloud(configuration, authorities)
-    async with azure_credential(cloud, configuration) as credential:
-        policies = [
-            AsyncRetryPolicy(),
-            AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope),
-        ]
-        client: AsyncPipelineClient[HttpRequest, AsyncHttpResponse] = AsyncPipelineClient(
-            cloud.resource_manager, policies=policies, **trusting(cloud.authorities)
-        )
-        async with client:
-            url = f"{cloud.resource_manager.rstrip('/')}{scale_set.id}?api-version={_API_VERSION}"
-            answer = await client.send_request(HttpRequest("GET", url))
-            if answer.status_code != 200:
-                raise HttpResponseError(response=answer)
-            return at(answer.json(), "properties.singlePlacementGroup") is True
+    async with (
+        azure_credential(cloud, configuration) as credential,
+        ComputeManagementClient(
+            credential,
+            scale_set.subscription,
+            base_url=cloud.resource_manager,
+            credential_scopes=[cloud.scope],
+            **trusting(cloud.authorities),
+        ) as client,
+    ):
+        *_, group, _, _, _, name = scale_set.id.split("/")
+        found = await client.virtual_machine_scale_sets.get(group, name)
+        return bool(found.properties and found.properties.single_placement_group)
 
 
 def findings(placed: Mapping[str, bool | str]) -> list[Finding]:
