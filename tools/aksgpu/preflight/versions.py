@@ -21,8 +21,9 @@ def judge(settings: Settings, pools: Sequence[PlannedPool], facts: Facts) -> Ite
         version = f", {asked}" if asked else ""
         yield about.ok(f"the pools use the version of the cluster{version}")
     else:
-        yield _answer(about, "the cluster", settings.cluster.kubernetes_version, asked, facts)
-        asked = settings.cluster.kubernetes_version
+        own = settings.cluster.kubernetes_version or ""
+        yield _answer(about, "the cluster", own, asked, facts)
+        asked = own
     for planned in pools:
         desired = planned.pool.text("orchestratorVersion")
         if desired and not _is_of(asked, desired):
