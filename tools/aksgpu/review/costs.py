@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -48,31 +47,21 @@ class PriceSource:
 
 def costs(steps: Collection[Step], source: PriceSource | None = None) -> Costs | Unanswered | None:
     """What the nodes cost before and after; None if there are no pools."""
-    return costs_by(steps, prices_of(steps, source))
-
-
-def prices_of(steps: Collection[Step], source: PriceSource | None = None) -> Lists:
-    """The price lists of the regions of all pools."""
-    sizes_by_region: dict[str, set[str]] = defaultdict(set)
-    for pool, region in chain(placed(steps, was=True), placed(steps, was=False)):
-        if region:
-            sizes_by_region[region].add(pool.vm_size)
-    return asyncio.run(ask(sizes_by_region, source or PriceSource())) if sizes_by_region else {}
-
-
-def costs_by(steps: Collection[Step], lists: Lists) -> Costs | Unanswered | None:
-    """What the nodes cost by these lists; None if there are no pools."""
-    before = [*placed(steps, was=True)]
-    after = [*placed(steps, was=False)]
+    before, after = ([*placed(steps, was=was)] for was in (True, False))
     if not before and not after:
         return None
-    if not lists:
+    sizes_by_region: dict[str, set[str]] = defaultdict(set)
+    for pool, region in (*before, *after):
+        if region:
+            sizes_by_region[region].add(pool.vm_size)
+    if not sizes_by_region:
         return Unanswered("no region is known before the update")
+    lists = asyncio.run(ask(sizes_by_region, source or PriceSource()))
     read = [prices for prices in lists.values() if isinstance(prices, PriceList)]
     if not read:
         return next(prices for prices in lists.values() if isinstance(prices, Unanswered))
     rotating = {step.resource for step in steps if rotates(step)}
-    priced = {each: cost(*each, lists) for each in chain(before, after)}
+    priced = {each: cost(*each, lists) for each in (*before, *after)}
     return Costs(
         before=_sum(priced[each] for each in before),
         after=_sum(priced[each] for each in after),
@@ -101,19 +90,14 @@ async def ask(sizes_by_region: Mapping[str, Iterable[str]], source: PriceSource)
 
 def cost(pool: GpuPool, region: str, lists: Lists) -> Span | None:
     """What a pool costs an hour; None if its nodes or its price are not known."""
-    price = hourly(pool, region, lists)
-    if pool.nodes is None or price is None:
-        return None
-    return Span(pool.nodes.least * price, pool.nodes.most * price)
-
-
-def hourly(pool: GpuPool, region: str, lists: Lists) -> Fraction | None:
-    """What a node of a pool costs an hour; None if that is not known."""
     prices = lists.get(region)
-    if not isinstance(prices, PriceList):
+    if pool.nodes is None or not isinstance(prices, PriceList):
         return None
     price = prices.price(pool.vm_size, region, spot=pool.spot)
-    return None if isinstance(price, Unanswered) else Fraction(price.hourly)
+    if isinstance(price, Unanswered):
+        return None
+    hourly = Fraction(price.hourly)
+    return Span(pool.nodes.least * hourly, pool.nodes.most * hourly)
 
 
 def _sum(costs: Iterable[Span | None]) -> Span:

@@ -1,9 +1,9 @@
 """The GPU pools before and after, as a Mermaid diagram, which GitHub renders."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from aksgpu.review.model import GpuCount, PoolChange, PoolState, Rung, Span
+from aksgpu.review.model import GpuCount, PoolChange, PoolState, Span
 from aksgpu.review.pools import nodes_in_words, total
 
 # What Mermaid could interpret in a quoted text. It does not render its own entities correctly.
@@ -32,20 +32,6 @@ def as_mermaid(pools: Sequence[PoolChange], gpus: Sequence[GpuCount], most: int)
         if style:
             lines.append(f"class {'before' if style == 'goes' else 'after'}{number} {style}")
     return "\n".join([*lines, *_STYLES])
-
-
-def as_ladder(name: str, rungs: Sequence[Rung], *, new: Collection[str] = (), currency: str) -> str:
-    """A capacity: its pools in the order in which AKS tries them; `new` are drawn as such."""
-    lines = ["flowchart LR", f'subgraph ladder["{text_of(name)}"]']
-    for number, rung in enumerate(rungs):
-        label = [f"{number + 1}. {text_of(rung.pool)}", text_of(rung.vm_size), rung.offer]
-        if rung.hourly is not None:
-            label.append(f"{float(rung.hourly):,.2f} {text_of(currency)} an hour a node")
-        lines.append(f'rung{number}["{"<br/>".join(label)}"]')
-    lines += [f"rung{number - 1} -- sold out --> rung{number}" for number in range(1, len(rungs))]
-    lines.append("end")
-    lines += [f"class rung{number} comes" for number, rung in enumerate(rungs) if rung.pool in new]
-    return "\n".join([*lines, _STYLES[1]])
 
 
 def _side(side: str, gpus: Span | None, pools: Sequence[PoolChange]) -> Iterator[str]:

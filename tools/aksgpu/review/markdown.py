@@ -16,13 +16,11 @@ from aksgpu.markdown import escape
 from aksgpu.outcome import Finding
 from aksgpu.preflight.rows import Row
 from aksgpu.review import overview, wording
-from aksgpu.review.diagram import as_ladder, as_mermaid
+from aksgpu.review.diagram import as_mermaid
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
     Change,
-    Costs,
-    Ladder,
     LostPool,
     NotRun,
     Review,
@@ -116,21 +114,9 @@ class _Writer:
         yield from self._gpus(stack)
         if stack.costs:
             yield self._text(wording.costs_in_words(stack.costs)) + "\n"
-        yield from self._list(stack.ladders, lambda ladder: self._ladder(stack, ladder))
         if self.is_for_github and (diagram := self._diagram(stack)):
             yield f"```mermaid\n{diagram}\n```\n"
         yield from self._changes(stack)
-
-    def _ladder(self, stack: StackReview, ladder: Ladder) -> str:
-        currency = stack.costs.currency if isinstance(stack.costs, Costs) else ""
-        facts = [*ladder.effects, *wording.ladder_money(ladder, currency)]
-        lines = [f"**{self._text(wording.ladder_title(ladder))}**\n"]
-        lines += [self._lines(self._text(fact)) for fact in facts]
-        if self.is_for_github and ladder.after and ladder.is_ordered:
-            new = {rung.pool for rung in ladder.after} - {rung.pool for rung in ladder.before}
-            picture = as_ladder(ladder.name, ladder.after, new=new, currency=currency)
-            lines.append(f"\n```mermaid\n{picture}\n```")
-        return "\n".join(lines) + "\n"
 
     def _diagram(self, stack: StackReview) -> str:
         return as_mermaid(stack.pools, stack.gpus or (), min(self.most, _MOST_DRAWN))

@@ -173,38 +173,6 @@ class PoolChange:
     after: Sequence[PoolState]
 
 
-class Rung(NamedTuple):
-    """A pool of a ladder; None is what is not known."""
-
-    resource: Resource
-    pool: str
-    vm_size: str
-    # reserved, spot or regular.
-    kind: str
-    # The most nodes, and what one costs an hour.
-    most: int | None
-    hourly: Fraction | None
-
-    @property
-    def offer(self) -> str:
-        """Its kind and its most nodes."""
-        if self.most is None:
-            return self.kind
-        return f"{self.kind}, at most {self.most} node{'s' * (self.most != 1)}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ladder:
-    """A capacity before and after; and what becomes of running jobs."""
-
-    name: str
-    # In the order in which AKS tries them, if that is known; else by name.
-    before: Sequence[Rung]
-    after: Sequence[Rung]
-    is_ordered: bool
-    effects: Sequence[str]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Costs:
     """What the nodes cost an hour, with the price list and its date."""
@@ -244,8 +212,6 @@ class StackReview:
     gpus: list[GpuCount] | None = None
     # All GPU pools, including the unchanged ones.
     pools: list[PoolChange] = field(default_factory=list)
-    # All capacities, including the unchanged ones.
-    ladders: list[Ladder] = field(default_factory=list)
     # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
     # Lines of the stack file, by the URN of a resource or by key.

@@ -18,10 +18,9 @@ from aksgpu.project import Project, stack_files
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of
 from aksgpu.review.automation import Place, preview
-from aksgpu.review.costs import costs_by, prices_of
+from aksgpu.review.costs import costs
 from aksgpu.review.git import content_at, path_in_repository
 from aksgpu.review.judging import Criteria, criteria_of
-from aksgpu.review.ladders import ladders
 from aksgpu.review.losses import forgotten_pools, lost_pools, other_losses
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
@@ -180,9 +179,7 @@ def _review(
             review.gpus = count_gpus(seen.steps.values())
             review.pools = pool_changes(seen.steps.values(), review.lost)
             say("Reading Azure's price list")
-            prices = prices_of(seen.steps.values())
-            review.costs = costs_by(seen.steps.values(), prices)
-            review.ladders = ladders(seen.steps.values(), review.pools, prices)
+            review.costs = costs(seen.steps.values())
         _find_lines(review, file, seen)
     except (ProgramError, StackFileError, StoppedError) as error:
         review.problems += [

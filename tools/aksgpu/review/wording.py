@@ -1,9 +1,8 @@
 """The words of a report, from its facts."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
@@ -15,9 +14,7 @@ from aksgpu.review.model import (
     SEVERITIES,
     Costs,
     GpuCount,
-    Ladder,
     Resource,
-    Rung,
     Span,
     StackReview,
     Violation,
@@ -52,38 +49,6 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
         f"By {costs.source} of {costs.asked_on}, the nodes cost {before} {costs.currency} an hour "
         f"before, and {after} after{rotating}.{unpriced}"
     )
-
-
-def ladder_title(ladder: Ladder) -> str:
-    """The rungs of a capacity before and after."""
-    before, after = (
-        (" → " if ladder.is_ordered else ", ").join(rung.pool for rung in rungs) or "nothing"
-        for rungs in (ladder.before, ladder.after)
-    )
-    return f"Capacity {ladder.name}: {after}" + ("" if before == after else f" (before: {before})")
-
-
-def ladder_money(ladder: Ladder, currency: str) -> Iterator[str]:
-    """What the first rung costs, and the most that all can cost; nothing that is not known."""
-    sides = ladder.before, ladder.after
-    firsts = [rungs[0].hourly if rungs and ladder.is_ordered else None for rungs in sides]
-    for what, (before, after) in (
-        ("a node of the first rung costs", firsts),
-        ("all rungs together cost at most", map(_most, sides)),
-    ):
-        if after is not None:
-            was = f" (before: {float(before):,.2f})" if before not in (None, after) else ""
-            yield f"{what} {float(after):,.2f} {currency} an hour{was}"
-
-
-def _most(rungs: Sequence[Rung]) -> Fraction | None:
-    """What all rungs cost with their most nodes; None if that is not known."""
-    most = Fraction(0)
-    for rung in rungs:
-        if rung.most is None or rung.hourly is None:
-            return None
-        most += rung.most * rung.hourly
-    return most if rungs else None
 
 
 def money(span: Span) -> str:
