@@ -119,7 +119,6 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = 
     resources = [Resource(urn(f"pool{number}{names}", kind)) for number in range(pools)]
     return StackReview(
         stack=name,
-        file=f"Pulumi.{name}.yaml",
         notes=[f"A note.{text}"],
         problems=[
             Finding(
@@ -184,7 +183,6 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = 
                 for number, resource in enumerate(resources)
             ],
         ),
-        lines={resource.urn: 7 for resource in resources} | {"gpuPools[0].vmSize": 3},
     )
 
 

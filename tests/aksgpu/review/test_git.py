@@ -45,7 +45,7 @@ def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
     (repository / "Pulumi.yaml").write_text("name: a\nruntime: python\nstackConfigDir: stacks\n")
 
     files = reviewing._files(options(repository), "dev")
-    review = StackReview(stack="dev", file="")
+    review = StackReview(stack="dev")
     criteria = reviewing._criteria(review, options(repository), files)
 
     assert (files.base, files.is_deleted) == ("config: {}\n", False)
@@ -80,7 +80,7 @@ def test_another_runtime_is_told(repository: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(reviewing, "Project", lambda *_: None)
     for runtime, notes in (("{name: python}", []), ("nodejs", [reviewing._OTHER_RUNTIME])):
         (repository / "Pulumi.yaml").write_text(f"name: a\nruntime: {runtime}\n")
-        review = StackReview(stack="dev", file="")
+        review = StackReview(stack="dev")
         files = reviewing._files(options(repository), "dev")
         engine = Engine(Path("pulumi"), "3", "path")
         with reviewing._place(review, options(repository), files, engine, Path, print):
@@ -95,7 +95,7 @@ def test_only_files_of_the_folder_are_read(repository: Path, link: str) -> None:
     for name in ("Pulumi.dev.policies.json", "Pulumi.other.yaml"):
         (repository / name).unlink(missing_ok=True)
         (repository / name).symlink_to(link)
-    review = StackReview(stack="dev", file="")
+    review = StackReview(stack="dev")
     files = reviewing._files(options(repository), "dev")
     criteria = reviewing._criteria(review, options(repository), files)
     (problem,) = review.problems
@@ -121,7 +121,7 @@ def test_an_unreadable_policy_configuration_is_reported_as_invalid(
     """The review said that it had failed itself."""
     commit(repository)
     (repository / "Pulumi.dev.policies.json").write_bytes(content)
-    review = StackReview(stack="dev", file="")
+    review = StackReview(stack="dev")
     files = reviewing._files(options(repository), "dev")
     reviewing._criteria(review, options(repository), files)
     (problem,) = review.problems

@@ -34,7 +34,7 @@ def test_the_report_contains_everything() -> None:
     text = as_markdown(review(whole_stack()))
     for word in (
         "A note.",
-        "gpuPools[0].vmSize (line 3): is wrong",
+        "gpuPools[0].vmSize: is wrong",
         "do it right",
         "The GPU pool pool0 (Standard_NC8as_T4_v3) is replaced, because of vmSize.",
         "--allow replace:dev/pool0",
@@ -116,7 +116,7 @@ def test_an_invalid_link_is_left_out() -> None:
 
 
 def test_a_review_without_changes_is_reported_as_fine() -> None:
-    fine = StackReview(stack="dev", file="Pulumi.dev.yaml", gpus=[], unchanged=3)
+    fine = StackReview(stack="dev", gpus=[], unchanged=3)
     text = as_markdown(Review(offline=False, stacks=[fine]))
     assert "✅ GPU review: fine" in text
     assert "Nothing changes." in text

@@ -14,7 +14,7 @@ def stack(
     name: str, gpus: tuple[int, int] = (1, 1), dollars: tuple[int, int] | None = None
 ) -> StackReview:
     before, after = gpus
-    one = StackReview(stack=name, file=f"Pulumi.{name}.yaml")
+    one = StackReview(stack=name)
     one.gpus = [GpuCount("T4", span(0, before), span(0, after), span(0, before), span(0, after))]
     if dollars:
         one.costs = Costs(
@@ -41,7 +41,7 @@ def test_the_largest_risk_is_first() -> None:
 def test_a_row_has_what_changes() -> None:
     (row,) = overview.rows([stack("dev", (1, 4), (2, 8))])
     assert row == ("dev", "fine", "0", "0", "0 to 1 → 0 to 4", "0.00 to 2.00 → 0.00 to 8.00")
-    (row,) = overview.rows([StackReview(stack="dev", file="f")])
+    (row,) = overview.rows([StackReview(stack="dev")])
     assert row[4:] == ("?", "?")
 
 
@@ -49,7 +49,7 @@ def test_charts_show_gpus_and_money_of_all() -> None:
     gpus, costs = overview.charts([stack("a", (1, 4), (2, 8)), stack("b", (3, 0), (5, 5))])
     assert '    x-axis ["a", "b"]\n    bar [1, 3]\n    line [4, 0]' in gpus
     assert "    bar [2, 5]\n    line [8, 5]" in costs
-    assert [*overview.charts([StackReview(stack="a", file="f")])] == []
+    assert [*overview.charts([StackReview(stack="a")])] == []
 
 
 def test_one_stack_has_no_overview() -> None:

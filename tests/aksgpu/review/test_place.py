@@ -58,7 +58,7 @@ class Review:
         self.rehearsals = Stage(self.engine, self.cloud, self.project).exports()
 
     def run(self, base: str | None, now: str) -> None:
-        review = StackReview(stack="dev", file="Pulumi.dev.yaml")
+        review = StackReview(stack="dev")
         with offline.rehearsed(review, self.project, base, now, self.engine, lambda _: None):
             pass
 

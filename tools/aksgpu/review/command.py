@@ -1,6 +1,5 @@
 """The command review: its options, its reports, and the exit code."""
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from aksgpu.report import ReportConsole, print_result
-from aksgpu.review.annotations import as_annotations
 from aksgpu.review.document import as_json
 from aksgpu.review.git import is_commit
 from aksgpu.review.markdown import as_markdown, for_terminal
@@ -44,9 +42,6 @@ def review(options: ReviewOptions, files: Mapping[str, Path | None]) -> int:
         sys.stdout.write(FORMATS[printed[0]](result))
     else:
         print_report(result, ReportConsole())
-    if os.environ.get("GITHUB_ACTIONS") == "true":
-        # A workflow reads commands from both streams.
-        sys.stderr.write(as_annotations(result))
     return result.verdict.exit_code
 
 

@@ -1,10 +1,9 @@
 """Reads stack files from git."""
 
 import posixpath
-from contextlib import suppress
 from pathlib import Path
 
-from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
+from aksgpu.running import READ_SECONDS, Ended, Program
 
 # The mode of a symbolic link in `git ls-tree`.
 _LINK = "120000 "
@@ -26,14 +25,6 @@ def content_at(folder: Path, ref: str, name: str) -> bytes | None:
             return None if shown.code else shown.printed
         name = posixpath.join(posixpath.dirname(path), shown.out)
     return None
-
-
-def path_in_repository(file: Path) -> str:
-    """A file's path from the root of its repository, or its name without a repository."""
-    prefix = ""
-    with suppress(ProgramError):
-        prefix = _git(file.parent, "rev-parse", "--show-prefix").out.strip()
-    return prefix + file.name
 
 
 def _git(folder: Path, *arguments: str) -> Ended:

@@ -94,7 +94,7 @@ class _Writer:
         name = f"Stack {self._text(stack.stack)} on {review.cloud}"
         yield f"### {sign} {name}: {self._text(stack.verdict.word)}\n"
         yield from self._list(stack.notes, lambda note: f"_{self._text(note)}_")
-        yield from self._list(stack.problems, lambda problem: self._problem(stack, problem))
+        yield from self._list(stack.problems, self._problem)
         if stack.policy_changes and stack.policy_changes.changes:
             yield f"**{wording.POLICY_CHANGES}.** {self._text(stack.policy_changes.result)}\n"
             yield from self._list(
@@ -121,11 +121,9 @@ class _Writer:
     def _diagram(self, stack: StackReview) -> str:
         return as_mermaid(stack.pools, stack.gpus or (), min(self.most, _MOST_DRAWN))
 
-    def _problem(self, stack: StackReview, problem: Finding) -> str:
-        line = problem.line or stack.lines.get(problem.key)
-        place = problem.place or (f" (line {line})" if line else "")
-        key = f"**{self._text(problem.key + place)}**: " if problem.key else ""
-        what = problem.what if key else problem.what + place
+    def _problem(self, problem: Finding) -> str:
+        key = f"**{self._text(problem.key + problem.place)}**: " if problem.key else ""
+        what = problem.what if key else problem.what + problem.place
         return self._lines(f"{_NOT_OK} {key}{self._text(what)}", self._remedy(problem.advice))
 
     def _lost(self, lost: LostPool) -> str:

@@ -193,8 +193,6 @@ class StackReview:
     """The review of one stack."""
 
     stack: str
-    # The path of the stack file from the root of the repository.
-    file: str
     # How it was reviewed, as far as a reader needs to know.
     notes: list[str] = field(default_factory=list)
     # None if the review stopped before.
@@ -214,12 +212,6 @@ class StackReview:
     pools: list[PoolChange] = field(default_factory=list)
     # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
-    # Lines of the stack file, by the URN of a resource or by key.
-    lines: dict[str, int] = field(default_factory=dict)
-
-    def line_of(self, resource: Resource | None) -> int | None:
-        return self.lines.get(resource.urn) if resource else None
-
     @property
     def causes(self) -> Iterator[Cause]:
         yield from (problem.cause for problem in self.problems)

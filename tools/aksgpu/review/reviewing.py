@@ -19,14 +19,13 @@ from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.costs import costs
-from aksgpu.review.git import content_at, path_in_repository
+from aksgpu.review.git import content_at
 from aksgpu.review.judging import Criteria, criteria_of
 from aksgpu.review.losses import forgotten_pools, lost_pools, other_losses
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
 from aksgpu.review.pools import count_gpus, pool_changes
-from aksgpu.review.preview_result import PreviewResult, Step, inputs_of
 from aksgpu.review.reimages import reimages
 from aksgpu.review.retirements import refuse_new
 from aksgpu.review.wording import by_severity
@@ -62,8 +61,6 @@ _OTHER_RUNTIME = (
     "The change sets another `runtime` in Pulumi.yaml, which this review does not try: a rehearsal "
     "runs the program with Python from `.venv` of the checkout."
 )
-# The inputs that can hold a name from the stack file.
-_NAMES = ("agentPoolName", "resourceName", "resourceGroupName")
 
 
 @dataclass(frozen=True)
@@ -100,10 +97,7 @@ def review_stacks(options: ReviewOptions, say: Say) -> Review:
     review = Review(offline=options.offline, rehearsed=rehearsed, base=options.base)
     # A rehearsal has no organizations: `organization/project/stack` becomes `stack`.
     names = [short_name(name) if options.offline else name for name in options.stacks]
-    review.stacks = [
-        StackReview(stack=stack, file=path_in_repository(stack_file(options.stack_files, stack)))
-        for stack in dict.fromkeys(names)
-    ]
+    review.stacks = [StackReview(stack=stack) for stack in dict.fromkeys(names)]
     try:
         with ExitStack() as contexts:
             engine = ensure_engine(say)
@@ -149,12 +143,10 @@ def _add_problem(stacks: Sequence[StackReview], cause: Cause, what: str, advice:
 def _review(
     review: StackReview, options: ReviewOptions, engine: Engine, home: Home, say: Say
 ) -> None:
-    file = StackFile({})
     try:
         files = _files(options, review.stack)
-        file = files.now
         if not files.is_deleted:
-            _refuse_mistakes(file, options.project)
+            _refuse_mistakes(files.now, options.project)
         criteria = _criteria(review, options, files)
         with (
             _place(review, options, files, engine, home, say) as place,
@@ -180,16 +172,10 @@ def _review(
             review.pools = pool_changes(seen.steps.values(), review.lost)
             say("Reading Azure's price list")
             review.costs = costs(seen.steps.values())
-        _find_lines(review, file, seen)
     except (ProgramError, StackFileError, StoppedError) as error:
         review.problems += [
             replace(finding, what=clean(finding.what)) for finding in findings_of(error)
         ]
-    keys = [problem.key for problem in review.problems]
-    keys += [row.key for row in review.preflight.rows] if review.preflight else []
-    for key in filter(None, keys):
-        if line := file.line_of_key(key):
-            review.lines[key] = line
 
 
 def _refuse_mistakes(file: StackFile, project: Path) -> None:
@@ -304,18 +290,3 @@ def _files(options: ReviewOptions, stack: str) -> _Files:
         if base is None:
             raise
         return _Files(parse(base, file.name), base, is_deleted=True)
-
-
-def _find_lines(review: StackReview, file: StackFile, seen: PreviewResult) -> None:
-    resources = [finding.resource for finding in review.findings]
-    resources += [rule.resource for rule in review.not_run]
-    for resource in {*filter(None, resources), *(lost.resource for lost in review.lost)}:
-        names = [resource.name, *_names(seen.steps.get(resource.urn))]
-        if line := file.line_of_name(*names):
-            review.lines[resource.urn] = line
-
-
-def _names(step: Step | None) -> Iterator[str]:
-    for state in (step.new, step.old) if step else ():
-        inputs = inputs_of(state)
-        yield from (str(inputs[name]) for name in _NAMES if name in inputs)
