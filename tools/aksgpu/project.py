@@ -199,11 +199,6 @@ class Project:
                 kept[key] = own[name]
         return kept
 
-    def encrypted(self, stack: str, text: str | None = None) -> dict[str, str]:
-        """The encrypted values, which placeholders replace, by their paths."""
-        secrets = self._stack_file(stack, text).secrets
-        return {path: value for path, value in secrets.items() if not _is_of_azure(path)}
-
     def _with_stand_ins(
         self, config: Mapping[str, Any], keys: Mapping[str, str]
     ) -> tuple[dict[str, Any], dict[str, str]]:

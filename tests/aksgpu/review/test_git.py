@@ -1,17 +1,14 @@
-"""What was there at a commit: files where the project had them, and what links lead to."""
+"""What was there at a commit, where the project had it; and which files are read at all."""
 
 import json
 import os
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from aksgpu.review import reviewing
-from aksgpu.review.git import content_at
 from aksgpu.review.model import StackReview
 from aksgpu.review.reviewing import ReviewOptions
-from machine_setup import Engine
 from stack_settings.stack_file import StackFileError
 from tests.aksgpu.review.pull_request import git
 
@@ -48,7 +45,7 @@ def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
     review = StackReview(stack="dev")
     criteria = reviewing._criteria(review, options(repository), files)
 
-    assert (files.base, files.is_deleted) == ("config: {}\n", False)
+    assert files.base == "config: {}\n"
     assert json.loads(criteria.configuration or "{}") == MANDATORY
     assert review.policy_changes
     assert [change.what for change in review.policy_changes.changes] == ["host-encryption"]
@@ -58,33 +55,6 @@ def test_a_stack_file_with_a_byte_order_mark_is_compared_with_its_base(repositor
     (repository / "Pulumi.dev.yaml").write_text("config: {}\n", encoding="utf-8-sig")
     commit(repository)
     assert reviewing._files(options(repository), "dev").base == "config: {}\n"
-
-
-def test_symbolic_links_are_followed(repository: Path) -> None:
-    (repository / "Pulumi.dev.policies.json").rename(repository / "common.json")
-    (repository / "Pulumi.dev.policies.json").symlink_to("common.json")
-    (repository / "Pulumi.a.policies.json").symlink_to("./Pulumi.dev.policies.json")
-    (repository / "Pulumi.b.policies.json").symlink_to("Pulumi.b.policies.json")
-    (repository / "Pulumi.c.policies.json").symlink_to("/etc/hostname")
-    commit(repository)
-
-    contents = [content_at(repository, "main", f"Pulumi.{each}.policies.json") for each in "abc"]
-
-    assert contents == [json.dumps(MANDATORY).encode(), None, None]
-
-
-def test_another_runtime_is_told(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With `runtime: nodejs` a review was fine, since the rehearsal put Python in its place."""
-    commit(repository)
-    monkeypatch.setattr(reviewing, "rehearsed", lambda *_: nullcontext())
-    monkeypatch.setattr(reviewing, "Project", lambda *_: None)
-    for runtime, notes in (("{name: python}", []), ("nodejs", [reviewing._OTHER_RUNTIME])):
-        (repository / "Pulumi.yaml").write_text(f"name: a\nruntime: {runtime}\n")
-        review = StackReview(stack="dev")
-        files = reviewing._files(options(repository), "dev")
-        engine = Engine(Path("pulumi"), "3", "path")
-        with reviewing._place(review, options(repository), files, engine, Path, print):
-            assert review.notes == notes
 
 
 @pytest.mark.parametrize("link", ["/dev/zero", "../secrets.json"])

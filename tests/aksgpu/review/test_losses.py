@@ -6,7 +6,7 @@ import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
 from aksgpu.allowances import Allowance
-from aksgpu.review.losses import forgotten_pools, lost_pools, other_losses
+from aksgpu.review.losses import lost_pools, other_losses
 from aksgpu.review.model import LostPool
 from tests.aksgpu.review.reviews import (
     A100,
@@ -121,13 +121,6 @@ def test_a_change_that_keeps_the_pool_is_no_loss(event: Any) -> None:
 def test_an_allowance_names_its_stack_and_pool(allowance: str, *, allowed: bool) -> None:
     (loss,) = losses(step("delete", "r", POOL), allowed=(Allowance.read(allowance),))
     assert loss.allowed is allowed
-
-
-def test_pools_of_a_deleted_stack_file_are_reported_as_forgotten() -> None:
-    steps = seen(step("same", "gpu", POOL, POOL), step("same", "cpu", POOL | {"vmSize": CPU}))
-    (loss,) = forgotten_pools("dev", list(steps.steps.values()), ())
-    assert (loss.kind, loss.pool, loss.allowed) == ("forget", "gpu", False)
-    assert ", since its stack file is deleted. Azure keeps it" in loss.message
 
 
 PROFILES = [{"name": "sys", "vmSize": CPU}, {"name": "in", "vmSize": T4}]

@@ -149,14 +149,11 @@ def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Pa
 
     write(old | {"maxCount": 1}, own | {"maxCount": 1})
     (stack,) = reviewed(tmp_path, *where, cause="fine")["stacks"]
-    (note,) = stack["notes"]
-    assert note.endswith("placeholders are used for aks-gpu:gpuOperator.values.team.")
     assert names_of(stack, "update") == ["old", "own"]
     assert {finding["rule"] for finding in stack["findings"]} >= {"gpu-size-retired"}
 
     write(old | {"vmSize": "Standard_NC12s_v3"}, own, encrypted="v1:def")
     (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
-    assert stack["notes"][1].endswith("show the effect of aks-gpu:gpuOperator.values.team.")
     assert [lost["pool"] for lost in stack["lost"]] == ["old"]
     (refused,) = [finding for finding in stack["findings"] if finding["mandatory"]]
     assert (refused["rule"], refused["resource"]["name"]) == ("gpu-size-retired", "old")
@@ -189,10 +186,8 @@ def test_a_stack_in_a_group_of_others_is_reviewed(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.nightly
-def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
-    tmp_path: Path,
-) -> None:
-    """Both passed: a configuration that switched the pack off, and a stack file that went."""
+def test_a_change_of_rules_is_reported(tmp_path: Path) -> None:
+    """A configuration that switched the pack off passed."""
     gpu = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 4}
     small = {"name": "small", "vmSize": "Standard_NV6ads_A10_v5", "minCount": 0, "maxCount": 1}
     project = own_program(tmp_path / "project", "old", gpuPools=[gpu])
@@ -216,11 +211,6 @@ def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
     ]
     assert stack["policyChanges"]["applied"]
     assert stack["notes"] == ["--allow delete:old/gqu allows nothing that this change does."]
-
-    stack_file.unlink()
-    (stack,) = reviewed(tmp_path, *where, cause="gpu-pool-lost")["stacks"]
-    assert [(lost["pool"], lost["kind"]) for lost in stack["lost"]] == [("gpu", "forget")]
-    assert "`pulumi destroy` first" in stack["notes"][0]
 
 
 @pytest.mark.long

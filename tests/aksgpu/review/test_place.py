@@ -58,8 +58,9 @@ class Review:
         self.rehearsals = Stage(self.engine, self.cloud, self.project).exports()
 
     def run(self, base: str | None, now: str) -> None:
+        (self.project.program / "Pulumi.dev.yaml").write_text(now)
         review = StackReview(stack="dev")
-        with offline.rehearsed(review, self.project, base, now, self.engine, lambda _: None):
+        with offline.rehearsed(review, self.project, base, self.engine, lambda _: None):
             pass
 
 

@@ -74,23 +74,17 @@ def touched(
     stacks: Sequence[str],
     folder: PurePosixPath = _HERE,
 ) -> list[str]:
-    """The stacks that changed files affect; all stacks if the changes are not known.
-
-    Includes a stack whose file is deleted: nothing manages its pools any more.
-    """
+    """The stacks that changed files affect; all stacks if the changes are not known."""
     if changed is None:
         return list(stacks)
     affected: set[str] = set()
-    deleted: set[str] = set()
     for path in changed:
         file = PurePosixPath(path)
         if file.parent == folder and (stack := stack_of(file.name)):
             affected.add(stack)
-            if path.endswith(".yaml") and stack not in stacks and _NAME.fullmatch(stack):
-                deleted.add(stack)
         elif not _touches_none(path):
             affected.update(stacks)
-    return [*(stack for stack in stacks if stack in affected), *sorted(deleted)]
+    return [stack for stack in stacks if stack in affected]
 
 
 def stacks_of(folder: Path) -> list[str]:

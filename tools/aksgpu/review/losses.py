@@ -31,17 +31,6 @@ _POOL_NAME = "agentPoolName"
 _CLASSIC_CLUSTER = ":KubernetesCluster"
 
 
-def forgotten_pools(
-    stack: str, steps: Collection[Step], allowed: Collection[Allowance]
-) -> list[LostPool]:
-    """The GPU pools of a stack whose file is deleted: they stay, but nothing manages them."""
-    return [
-        _lost("forget", pool, ", since its stack file is deleted", stack, allowed)
-        for step in steps
-        for pool in gpu_pools(step.resource, step.old)
-    ]
-
-
 def lost_pools(
     stack: str, steps: Collection[Step], allowed: Collection[Allowance]
 ) -> list[LostPool]:

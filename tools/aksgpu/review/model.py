@@ -212,6 +212,7 @@ class StackReview:
     pools: list[PoolChange] = field(default_factory=list)
     # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
+
     @property
     def causes(self) -> Iterator[Cause]:
         yield from (problem.cause for problem in self.problems)

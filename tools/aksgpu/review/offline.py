@@ -36,8 +36,6 @@ _INVALID_BASE = (
     "The base's stack file is not valid, so it cannot have been deployed: everything is "
     "shown as created."
 )
-_PLACEHOLDERS = "Encrypted values are not known here; placeholders are used for"
-_CHANGED_SECRETS = "The change modifies encrypted values; the review cannot show the effect of"
 
 
 @contextmanager
@@ -54,14 +52,12 @@ def rehearsed(
     review: StackReview,
     project: Project,
     base: str | None,
-    now: str | None,
     engine: Engine,
     say: Say,
 ) -> Iterator[Place]:
     """A place with the stack deployed from the text `base`, if any, and with its file as it is now.
 
-    `now` is the text of a file that the change deletes. Adds notes and the preflight to the
-    review.
+    Adds notes and the preflight to the review.
     """
     home, stack = project.home, review.stack
     try:
@@ -76,28 +72,14 @@ def rehearsed(
             place = Place(engine, pulumi_in(engine, project.folder, environment))
             project.write()
             notes = [] if base is None else _deploy_base(place, cloud, project, stack, base, say)
-            project.write_stack(stack, now)
+            project.write_stack(stack)
             create(place, stack)
-            review.notes += _of_secrets(project, stack, base, now)
             review.preflight = _preflight(project, stack, cloud, place, say)
             review.notes += notes
             yield place
     except CloudError as error:
         advice = "run it again: the rehearsal cloud is a process of this machine"
         raise stopped(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
-
-
-def _of_secrets(project: Project, stack: str, base: str | None, now: str | None) -> Iterator[str]:
-    """Notes about encrypted values: a review does not see their effect."""
-    now_encrypted, before = project.encrypted(stack, now), {}
-    if now_encrypted:
-        yield f"{_PLACEHOLDERS} {', '.join(now_encrypted)}."
-    # A base that cannot be read already has a note.
-    with suppress(StackFileError):
-        before = project.encrypted(stack, base) if base is not None else now_encrypted
-    paths = {**before, **now_encrypted}
-    if changed := [path for path in paths if before.get(path) != now_encrypted.get(path)]:
-        yield f"{_CHANGED_SECRETS} {', '.join(changed)}."
 
 
 def _deploy_base(

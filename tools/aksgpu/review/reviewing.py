@@ -21,7 +21,7 @@ from aksgpu.review.automation import Place, preview
 from aksgpu.review.costs import costs
 from aksgpu.review.git import content_at
 from aksgpu.review.judging import Criteria, criteria_of
-from aksgpu.review.losses import forgotten_pools, lost_pools, other_losses
+from aksgpu.review.losses import lost_pools, other_losses
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
@@ -52,15 +52,6 @@ from stack_settings.stack_file import read as read_stack_file
 Home = Callable[[], Path]
 
 _PACK = PROGRAM / "policies"
-# What happens when a change deletes a stack file.
-_LEFT_BEHIND = (
-    "The stack's resources stay in Azure and cost money, but no stack file manages them: "
-    "run `pulumi destroy` first."
-)
-_OTHER_RUNTIME = (
-    "The change sets another `runtime` in Pulumi.yaml, which this review does not try: a rehearsal "
-    "runs the program with Python from `.venv` of the checkout."
-)
 
 
 @dataclass(frozen=True)
@@ -69,8 +60,6 @@ class _Files:
 
     now: StackFile
     base: str | None
-    # Whether the change deletes the file: `now` is then the file at the base.
-    is_deleted: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +134,7 @@ def _review(
 ) -> None:
     try:
         files = _files(options, review.stack)
-        if not files.is_deleted:
-            _refuse_mistakes(files.now, options.project)
+        _refuse_mistakes(files.now, options.project)
         criteria = _criteria(review, options, files)
         with (
             _place(review, options, files, engine, home, say) as place,
@@ -160,9 +148,8 @@ def _review(
             findings = refuse_new(findings, seen.steps)
         review.findings = by_severity(findings)
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
-        losses = forgotten_pools if files.is_deleted else lost_pools
-        review.lost = losses(short_name(review.stack), seen.steps.values(), options.allowed)
-        review.notes += [] if files.is_deleted else other_losses(seen.steps.values())
+        review.lost = lost_pools(short_name(review.stack), seen.steps.values(), options.allowed)
+        review.notes += other_losses(seen.steps.values())
         review.notes += reimages(seen.steps.values())
         review.notes += _unused(review, options.allowed)
         review.problems += problems
@@ -201,14 +188,14 @@ def _criteria(review: StackReview, options: ReviewOptions, files: _Files) -> Cri
             retired = parse(files.base or "", file.name).allows_retired
         base = Criteria(_at_base(options, file.name), retired)
     text = None
-    if file.exists() and not files.is_deleted:
+    if file.exists():
         try:
             text = read_own(file).decode()
             mistakes = mistakes_in(text)
         except (OSError, UnicodeDecodeError) as error:
             mistakes = [f"It cannot be read: {error}"]
         review.problems += [mistake_in(file.name, mistake) for mistake in mistakes]
-    now = base if files.is_deleted and base else Criteria(text, files.now.allows_retired)
+    now = Criteria(text, files.now.allows_retired)
     criteria, review.policy_changes = criteria_of(short_name(stack), now, base, options.allowed)
     return criteria
 
@@ -252,13 +239,8 @@ def _place(
     name = stack_file(options.stack_files, review.stack).name
     if options.base and files.base is None:
         review.notes.append(f"{options.base} has no {name}: everything is new.")
-    if files.is_deleted:
-        review.notes.append(f"The change deletes {name}. {_LEFT_BEHIND}")
-    now = read_project(options.project)
-    if options.base and _runtime(options.project_at_base) != _runtime(now):
-        review.notes.append(_OTHER_RUNTIME)
-    text, project = files.base if files.is_deleted else None, Project(options.project, home())
-    with rehearsed(review, project, files.base, text, engine, say) as place:
+    project = Project(options.project, home())
+    with rehearsed(review, project, files.base, engine, say) as place:
         yield place
 
 
@@ -282,11 +264,9 @@ def _files(options: ReviewOptions, stack: str) -> _Files:
     file = stack_file(options.stack_files, stack)
     base = _at_base(options, file.name)
     try:
-        return _Files(read_stack_file(file), base, is_deleted=False)
+        return _Files(read_stack_file(file), base)
     except NoStackFileError:
         # The backend may have the stack; a rehearsal knows only files.
-        if not options.offline:
-            return _Files(StackFile({}), base, is_deleted=False)
-        if base is None:
+        if options.offline:
             raise
-        return _Files(parse(base, file.name), base, is_deleted=True)
+        return _Files(StackFile({}), base)
