@@ -216,8 +216,9 @@ def table(*headings: str, title: str = "") -> ReportTable:
     return ReportTable(headings, title)
 
 
-def as_json(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=2) + "\n"
+def as_json(document: Mapping[str, Any], plain: Callable[[Any], Any] | None = None) -> str:
+    """JSON; `plain` gives what it has for a value of another type."""
+    return json.dumps(document, indent=2, default=plain) + "\n"
 
 
 def print_json(document: Mapping[str, Any], console: Console) -> None:

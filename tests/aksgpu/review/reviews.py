@@ -1,5 +1,6 @@
 """Parts of reviews for the tests: the engine's events, and stacks as they come out of them."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,21 +16,24 @@ from pulumi.automation.events import (
     SummaryEvent,
 )
 
-from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.rows import About
 from aksgpu.review.model import (
     Change,
-    GpuCount,
     LostPool,
     NotRun,
+    PoolChange,
+    PoolState,
     Resource,
     Review,
     Span,
     StackReview,
     Violation,
+    states_of,
+    sum_of,
 )
+from aksgpu.review.pools import pool_changes
 from aksgpu.review.preview_result import PreviewResult
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
@@ -113,6 +117,24 @@ def span(least: int, most: int) -> Span:
     return Span(Fraction(least), Fraction(most))
 
 
+Counted = tuple[Span | None, Span | None]
+
+
+def counted(pools: Sequence[PoolChange], what: str = "gpus") -> dict[str, Counted]:
+    """The nodes or GPUs before and after, by size."""
+    sides = [states_of(pools, was=was) for was in (True, False)]
+    before, after = (
+        {size: sum_of(getattr(one, what) for one in side if one.vm_size == size) for size in sizes}
+        for side in sides
+        for sizes in [sorted({one.vm_size for each in sides for one in each})]
+    )
+    return {size: (before[size], after[size]) for size in before}
+
+
+def pools_of(preview: PreviewResult) -> list[PoolChange]:
+    return pool_changes(preview.steps.values(), ())
+
+
 def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = "") -> StackReview:
     """A stack with something in every part of its review, for each of its pools."""
     kind = f"{AGENT_POOL}{names}"
@@ -140,7 +162,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = 
                 resource=resource,
                 vm_size=T4,
                 why=f", because of vmSize{text}",
-                allowance=Allowance("replace", name, resource.name),
+                allowance=f"replace:{name}/{resource.name}",
                 allowed=False,
             )
             for resource in resources
@@ -162,15 +184,15 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = 
             NotRun(rule="b-rule", pack="a-pack", resource=resource, why=f"Not known.{text}")
             for resource in resources
         ],
-        gpus=[
-            GpuCount(
-                vm_size=f"Standard_NC{number}{names}",
-                nodes_before=span(0, 1),
-                nodes_after=span(1, 2),
-                gpus_before=span(0, 4),
-                gpus_after=None,
+        pools=[
+            PoolChange(
+                pool=resource.name,
+                resource=resource,
+                becomes="changed",
+                before=[PoolState(f"Standard_NC{number}{names}", span(0, 1), span(0, 4))],
+                after=[PoolState(f"Standard_NC{number}{names}", span(1, 2), None)],
             )
-            for number in range(pools)
+            for number, resource in enumerate(resources)
         ],
         preflight=Preflight(
             name,

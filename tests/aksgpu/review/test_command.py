@@ -87,7 +87,7 @@ def test_one_review_writes_every_format_and_prints_to_the_terminal(
 
 
 def test_a_single_format_can_be_printed(asked: list[ReviewOptions]) -> None:
-    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 1
+    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 2
     assert len(asked) == 1
 
 
@@ -115,7 +115,7 @@ def test_a_review_names_its_cloud_in_its_first_and_its_last_line(
     """In a shell of `aksgpu env`, no word said that the stack was the rehearsed one."""
 
     def reviewed(stack: Any, *_: Any) -> None:
-        stack.gpus = []
+        stack.pools = []
 
     monkeypatch.setenv("ARM_METADATA_HOSTNAME", host)
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
@@ -135,7 +135,7 @@ def test_stacks_reviewed_before_an_interruption_are_reported(
     def first_only(stack: Any, *_: Any) -> None:
         if stack.stack != "a":
             raise KeyboardInterrupt
-        stack.gpus = []
+        stack.pools = []
 
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", first_only)
@@ -164,7 +164,7 @@ def test_an_internal_error_for_one_stack_does_not_affect_other_stacks(
     def mistaken_of_b(stack: Any, *_: Any) -> None:
         if stack.stack == "b":
             raise AttributeError
-        stack.gpus = []
+        stack.pools = []
 
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", mistaken_of_b)
@@ -178,7 +178,7 @@ def test_an_invalid_stack_name_does_not_affect_other_stacks(
     """The review itself crashed on a name that is too long for a file's."""
 
     def reviewed(stack: Any, *_: Any) -> None:
-        stack.gpus = []
+        stack.pools = []
 
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", reviewed)

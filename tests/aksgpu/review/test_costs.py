@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from aksgpu.preflight.facts import Unanswered
-from aksgpu.review import wording
 from aksgpu.review.costs import costs, placed
+from aksgpu.review.markdown import _costs
 from aksgpu.review.model import Costs, Span
 from tests.aksgpu.review.price_list import price_list
 from tests.aksgpu.review.reviews import A100, CLUSTER, CPU, T4, seen, step
@@ -36,7 +36,7 @@ def test_costs_are_reported_before_and_after(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(result, Costs)
     assert result.before == Span(Fraction("1.75"), Fraction("1.75"))
     assert result.after == Span(Fraction("0.25"), Fraction("3.25"))
-    assert wording.costs_in_words(result) == (
+    assert _costs(result) == (
         "By the price list of 127.0.0.1 of 2026-11-22, the nodes cost 1.75 USD an hour before, and "
         "0.25 to 3.25 after. Without s: no price known."
     )
@@ -106,7 +106,7 @@ def test_costs_are_unknown_without_a_region_or_a_price_list(
     monkeypatch.setenv("AKS_GPU_PRICE_LIST", "http://127.0.0.1:9/prices")
     result = costs(list(seen(step("create", "c", None, HOME, kind=CLUSTER)).steps.values()))
     assert isinstance(result, Unanswered)
-    assert wording.costs_in_words(result).startswith("What the nodes cost is not known: the price")
+    assert _costs(result).startswith("What the nodes cost is not known: the price")
 
 
 def test_a_stack_without_pools_sends_no_price_request() -> None:

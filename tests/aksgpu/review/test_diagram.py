@@ -9,7 +9,7 @@ from aksgpu.review.diagram import as_mermaid
 from aksgpu.review.losses import lost_pools
 from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import PoolChange, PoolState, Resource
-from aksgpu.review.pools import count_gpus, pool_changes
+from aksgpu.review.pools import pool_changes
 from tests.aksgpu.review.reviews import A100, T4, review, seen, span, step, urn, whole_stack
 
 IN = {"resourceGroupName": "g", "resourceName": "c"}
@@ -35,7 +35,7 @@ def test_each_pool_is_drawn_with_its_change() -> None:
         "u": "changed",
         "s": "",
     }
-    assert as_mermaid(pools, count_gpus(steps), 20).splitlines() == [
+    assert as_mermaid(pools).splitlines() == [
         "flowchart LR",
         'subgraph before["before: 8 GPUs"]',
         f'before0["a<br/>{T4}<br/>2 nodes, 2 GPUs"]',
@@ -56,7 +56,7 @@ def test_each_pool_is_drawn_with_its_change() -> None:
         "before3 -- changed --> after3",
         "class after3 changes",
         "before4 --- after4",
-        *as_mermaid(pools, count_gpus(steps), 20).splitlines()[-3:],
+        *as_mermaid(pools).splitlines()[-3:],
     ]
 
 
@@ -69,7 +69,7 @@ def test_no_pool_name_breaks_the_diagram(name: str, size: str, fate: str) -> Non
     harmless = PoolChange(
         pool="a", resource=change.resource, becomes=fate, before=[state], after=[state]
     )
-    drawn, plain = (as_mermaid([each], [], 1) for each in (change, harmless))
+    drawn, plain = (as_mermaid([each]) for each in (change, harmless))
     assert drawn.count("\n") == plain.count("\n")
     assert drawn.count('"') == plain.count('"')
     assert re.findall("[<>`]", drawn) == re.findall("[<>`]", plain)

@@ -11,8 +11,7 @@ import pytest
 from aksgpu.outcome import Cause, Finding
 from aksgpu.report import ReportConsole
 from aksgpu.review.command import FORMATS, print_report
-from aksgpu.review.document import as_json
-from aksgpu.review.model import Review, StackReview
+from aksgpu.review.model import Review, StackReview, as_json
 from tests.aksgpu.review.reviews import review, urn, whole_stack
 
 
@@ -62,12 +61,16 @@ def test_json_contains_the_whole_review() -> None:
     document: dict[str, Any] = json.loads(as_json(review(whole_stack())))
 
     assert (document["version"], document["cause"], document["exitCode"]) == (
-        1,
+        2,
         "stack-file-invalid",
         1,
     )
     (stack,) = document["stacks"]
-    resource = {"urn": urn("pool0"), "type": urn("").split("::")[2], "name": "pool0"}
+    resource = {"urn": urn("pool0"), "name": "pool0", "type": urn("").split("::")[2]}
+    assert (stack["cause"], stack["preflight"]["cause"]) == (
+        "stack-file-invalid",
+        "quota-too-small",
+    )
     assert stack["lost"][0]["resource"] == resource
     assert stack["lost"][0]["allowance"] == "replace:dev/pool0"
     assert stack["findings"][0] == {
@@ -82,15 +85,9 @@ def test_json_contains_the_whole_review() -> None:
     }
     assert stack["notRun"][0]["why"] == "Not known."
     assert stack["changes"] == [{"kind": "replace", "resource": resource, "properties": ["vmSize"]}]
-    assert stack["gpus"] == [
-        {
-            "vmSize": "Standard_NC0",
-            "nodesBefore": {"least": 0, "most": 1},
-            "nodesAfter": {"least": 1, "most": 2},
-            "gpusBefore": {"least": 0, "most": 4},
-            "gpusAfter": None,
-        }
-    ]
+    (pool,) = stack["pools"]
+    assert pool["before"] == [{"vmSize": "Standard_NC0", "nodes": [0, 1], "gpus": [0, 4]}]
+    assert pool["after"] == [{"vmSize": "Standard_NC0", "nodes": [1, 2], "gpus": None}]
 
 
 def test_names_are_no_markup_in_the_terminal() -> None:
@@ -100,9 +97,9 @@ def test_names_are_no_markup_in_the_terminal() -> None:
 
 def test_a_failed_preview_counts_no_gpus() -> None:
     stack = whole_stack()
-    stack.gpus = None
+    stack.pools = None
     assert "the number of GPUs after the change is not known" in on_terminal(review(stack))
-    assert json.loads(as_json(review(stack)))["stacks"][0]["gpus"] is None
+    assert json.loads(as_json(review(stack)))["stacks"][0]["pools"] is None
 
 
 def test_equal_findings_are_reported_once_with_all_resources() -> None:

@@ -1,6 +1,7 @@
 """What a change brings for its own judgement does not count by itself."""
 
 import json
+from dataclasses import astuple
 from typing import Any
 
 import pytest
@@ -50,7 +51,7 @@ def test_a_configuration_without_a_base_is_used_as_it_is() -> None:
 def test_each_changed_rule_is_shown_before_and_after() -> None:
     now = configured(a={"enforcementLevel": "advisory", "sizes": []}, c="disabled")
     base = configured(a="mandatory", b="disabled", c="disabled")
-    assert [tuple(change) for change in criteria_of("dev", now, base, ())[1].changes] == [
+    assert [astuple(change) for change in criteria_of("dev", now, base, ())[1].changes] == [
         ("a", '"mandatory"', '{"enforcementLevel": "advisory", "sizes": []}'),
         ("b", '"disabled"', "not configured"),
     ]

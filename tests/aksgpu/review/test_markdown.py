@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,8 @@ from markdown_it import MarkdownIt
 from aksgpu.markdown import escape
 from aksgpu.outcome import Cause
 from aksgpu.review.markdown import as_markdown
-from aksgpu.review.model import Review, StackReview
-from tests.aksgpu.review.reviews import review, whole_stack
+from aksgpu.review.model import Costs, PoolChange, PoolState, Resource, Review, StackReview
+from tests.aksgpu.review.reviews import review, span, whole_stack
 
 # GitHub's.
 MOST = 65_536
@@ -62,7 +63,6 @@ def test_the_report_contains_everything() -> None:
         [whole_stack(pools=300, text="x" * 2000)],
         [whole_stack(pools=300, text=NASTY * 8)],
         [whole_stack(f"stack{number}", pools=10) for number in range(120)],
-        [whole_stack(f"{'s' * 90}{number}" * 20, pools=1) for number in range(150)],
     ],
 )
 def test_a_report_of_any_stack_fits_a_comment(stacks: list[StackReview]) -> None:
@@ -75,10 +75,36 @@ def test_a_report_of_any_stack_fits_a_comment(stacks: list[StackReview]) -> None
     assert "### ❌ Stack" in text
 
 
-def test_a_stack_of_three_hundred_pools_still_names_pools_and_what_is_left_out() -> None:
-    text = as_markdown(review(whole_stack(pools=300)))
+def test_what_does_not_fit_is_counted_and_nothing_stays_folded() -> None:
+    text = as_markdown(review(*[whole_stack(f"stack{number}", pools=40) for number in range(9)]))
     assert "pool0" in text
-    assert re.search(r"… and \d+ more: the JSON report has them all.", text)
+    assert re.search(r"… and \d+ more lines: the JSON report has everything.\n$", text)
+
+
+def test_several_stacks_stand_in_one_table_the_worst_first() -> None:
+    """The failed one was the last of twelve, below two screens."""
+    costs = Costs(
+        before=span(0, 2),
+        after=span(0, 8),
+        currency="USD",
+        source="a list",
+        asked_on=date(2026, 11, 28),
+        rotating=span(0, 0),
+        unpriced=[],
+    )
+    state = PoolState("T4", span(0, 1), span(0, 1))
+    change = PoolChange(
+        pool="a", resource=Resource("a"), becomes="changed", before=[state], after=[state, state]
+    )
+    fine = StackReview(stack="dearer", pools=[change], costs=costs)
+    text = as_markdown(review(fine, whole_stack()))
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()[4:8]]
+    assert rows[2:] == [
+        ["dev", "stack-file-invalid", "1", "1", "0 to 4 → unknown", "?"],
+        ["dearer", "fine", "0", "0", "0 to 1 → 0 to 2", "0.00 to 2.00 → 0.00 to 8.00"],
+    ]
+    assert text.index("### ❌ Stack dev") < text.index("### ✅ Stack dearer")
+    assert "| stack " not in as_markdown(review(fine))
 
 
 def test_foreign_text_contains_no_markup() -> None:
@@ -116,7 +142,7 @@ def test_an_invalid_link_is_left_out() -> None:
 
 
 def test_a_review_without_changes_is_reported_as_fine() -> None:
-    fine = StackReview(stack="dev", gpus=[], unchanged=3)
+    fine = StackReview(stack="dev", pools=[], unchanged=3)
     text = as_markdown(Review(offline=False, stacks=[fine]))
     assert "✅ GPU review: fine" in text
     assert "Nothing changes." in text

@@ -14,6 +14,7 @@ from aksgpu.outcome import Cause
 from aksgpu.review import reviewing
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.reviewing import ReviewOptions, review_stacks
+from tests.aksgpu.review.reviews import counted
 from tests.aksgpu.review.test_formats import EVERY
 from tests.bench import Bench
 from tests.names import unique
@@ -130,7 +131,7 @@ def test_a_change_is_reported_as_the_engine_plans(
         for rule in stack.not_run
         if rule.rule == "gpu-pool-linux-only"
     ]
-    gpus = {count.vm_size: (count.gpus_before, count.gpus_after) for count in stack.gpus or ()}
+    gpus = counted(stack.pools or ())
     assert {size: (str(before), str(after)) for size, (before, after) in gpus.items()} == {
         "Standard_NC16as_T4_v3": ("0", "2"),
         "Standard_NC24ads_A100_v4": ("1", "0"),
@@ -201,7 +202,7 @@ def test_a_failed_programs_output_is_reported_without_secrets(
 
     stack = only(review)
     assert stack.verdict is Cause.PREVIEW_FAILED
-    assert stack.gpus is None
+    assert stack.pools is None
     everything = told_in_any_format(review)
     assert "too hot" in everything
     for secret in (SECRET, TOKEN, ENCODED[:30]):

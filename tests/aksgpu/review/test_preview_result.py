@@ -1,6 +1,5 @@
 """What the engine tells, sorted: changes, findings, rules that could not run, errors."""
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -9,18 +8,19 @@ from pulumi_policy import EnforcementLevel
 
 from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.losses import lost_pools
-from aksgpu.review.model import Span
-from aksgpu.review.pools import count_gpus
 from aksgpu.review.rules import facts_of
 from provider_kit.secrecy import MASK
 from tests.aksgpu.review.reviews import (
     AGENT_POOL,
     CLUSTER,
     T4,
+    counted,
     diagnostic,
     outcome,
     policy,
+    pools_of,
     seen,
+    span,
     step,
     summary,
 )
@@ -88,8 +88,7 @@ def test_a_standalone_pool_is_not_also_inline() -> None:
         step("create", "elsewhere", None, own("inline", resourceGroupName="another")),
     )
     steps = preview.steps.values()
-    assert count_gpus(steps)[0].gpus_before == Span(Fraction(6), Fraction(6))
-    assert count_gpus(steps)[0].gpus_after == Span(Fraction(6), Fraction(6))
+    assert counted(pools_of(preview))[T4] == (span(6, 6), span(6, 6))
     assert [lost.pool for lost in lost_pools("dev", steps, [])] == ["gone"]
 
     # What becomes a pool of its own was inline.
@@ -112,24 +111,13 @@ def test_a_deleted_pool_that_a_refresh_has_left_is_not_counted() -> None:
     system = {"name": "system", "vmSize": T4, "count": 1}
     left = {"name": "drop", "vmSize": T4, "count": 1, "powerState": {"code": "Running"}}
     cluster = {**names, "agentPoolProfiles": [system, left]}
-    (count,) = count_gpus(
-        seen(step("same", "cluster", cluster, cluster, kind=CLUSTER)).steps.values()
-    )
-    assert count.gpus_before == count.gpus_after == Span(Fraction(1), Fraction(1))
+    preview = seen(step("same", "cluster", cluster, cluster, kind=CLUSTER))
+    assert counted(pools_of(preview)) == {T4: (span(1, 1), span(1, 1))}
 
     # A program that says a power state itself has a pool of its own.
-    (count,) = count_gpus(
-        seen(
-            step(
-                "update",
-                "cluster",
-                {**names, "agentPoolProfiles": [system]},
-                {**names, "agentPoolProfiles": [system, left]},
-                kind=CLUSTER,
-            )
-        ).steps.values()
-    )
-    assert count.gpus_after == Span(Fraction(2), Fraction(2))
+    one, both = ({**names, "agentPoolProfiles": pools} for pools in ([system], [system, left]))
+    preview = seen(step("update", "cluster", one, both, kind=CLUSTER))
+    assert counted(pools_of(preview)) == {T4: (span(1, 1), span(2, 2))}
 
 
 def test_a_system_pool_that_was_read_whole_is_counted() -> None:
@@ -138,8 +126,7 @@ def test_a_system_pool_that_was_read_whole_is_counted() -> None:
     pools = [{"name": "system", "mode": "System", **read}, {"name": "drop", "mode": "User", **read}]
     cluster = {"resourceGroupName": "g", "resourceName": "Aks", "agentPoolProfiles": pools}
     preview = seen(step("same", "cluster", cluster, cluster, kind=CLUSTER))
-    (count,) = count_gpus(preview.steps.values())
-    assert count.gpus_before == count.gpus_after == Span(Fraction(1), Fraction(1))
+    assert counted(pools_of(preview)) == {T4: (span(1, 1), span(1, 1))}
 
 
 def test_a_resource_name_may_contain_separators_of_a_urn() -> None:

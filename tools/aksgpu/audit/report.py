@@ -15,7 +15,6 @@ from aksgpu.markdown import escape
 from aksgpu.outcome import Cause, listed, verdict
 from aksgpu.report import print_result, table
 from aksgpu.review.model import Span
-from aksgpu.review.wording import money
 
 _HEADINGS = ("stack", "pools", "GPUs", "cost an hour", "mandatory", "advisory", "ends next")
 _NOTHING = Span(Fraction(0), Fraction(0))
@@ -40,7 +39,7 @@ class Cost:
         return bool(self.known.most) or not self.unpriced
 
     def __str__(self) -> str:
-        text = f"{'at least ' * bool(self.unpriced)}{money(self.known)}"
+        text = f"{'at least ' * bool(self.unpriced)}{self.known.money}"
         return text if self.is_known else "?"
 
 

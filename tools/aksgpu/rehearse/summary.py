@@ -16,7 +16,6 @@ from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.state import State
 from aksgpu.report import print_next
 from aksgpu.review.costs import PriceSource, costs
-from aksgpu.review.wording import money
 from machine_setup.progress import Progress, to_stderr
 from rehearsal.cloud import Cloud, status_of
 
@@ -93,5 +92,5 @@ def _cost(cloud: Cloud, planned: Plan) -> str:
             origin = f"by {cost.source} of {cost.asked_on}"
             if source is made_up:
                 origin = "by made-up prices, because Azure's price list cannot be reached"
-            return f"{money(cost.after)} {cost.currency} an hour for the nodes, {origin}"
+            return f"{cost.after.money} {cost.currency} an hour for the nodes, {origin}"
     return "not known"

@@ -10,10 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from aksgpu.report import ReportConsole, print_result
-from aksgpu.review.document import as_json
 from aksgpu.review.git import is_commit
 from aksgpu.review.markdown import as_markdown, for_terminal
-from aksgpu.review.model import Review
+from aksgpu.review.model import Review, as_json
 from aksgpu.review.reviewing import ReviewOptions, review_stacks
 from aksgpu.stack_names import short_name
 from machine_setup.progress import to_stderr

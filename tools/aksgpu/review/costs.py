@@ -5,33 +5,27 @@ says so; the review does not fail.
 """
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
-
-from pulumi.runtime.rpc import UNKNOWN
 
 from aks_catalogue.regions import plain
+from aks_pools.pools import is_cluster
 from aksgpu.preflight.access import price_client
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices, price_list_url
 from aksgpu.review.losses import rotates
 from aksgpu.review.masking import clean
-from aksgpu.review.model import Costs, Span
-from aksgpu.review.pools import GpuPool, all_pools
+from aksgpu.review.model import Costs, Span, sum_of
+from aksgpu.review.pools import Cluster, GpuPool, all_pools, cluster_of
 from aksgpu.review.preview_result import Step, inputs_of
 
 _SECONDS = 30
-_ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>[^/]+)", re.I)
 
 # A pool's nodes and their region; the region is empty if it is not known.
 _Placed = tuple[GpuPool, str]
-# The names of the resource group and of the cluster.
-Cluster = tuple[str, str]
 Lists = Mapping[str, PriceList | Unanswered]
 
 
@@ -101,11 +95,7 @@ def cost(pool: GpuPool, region: str, lists: Lists) -> Span | None:
 
 
 def _sum(costs: Iterable[Span | None]) -> Span:
-    known = [cost for cost in costs if cost]
-    return Span(
-        sum((cost.least for cost in known), Fraction(0)),
-        sum((cost.most for cost in known), Fraction(0)),
-    )
+    return sum_of(filter(None, costs)) or Span(Fraction(0), Fraction(0))
 
 
 def placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
@@ -125,24 +115,9 @@ def _regions(steps: Collection[Step], *, was: bool) -> dict[Cluster, str]:
     regions = {}
     for step in steps:
         inputs = inputs_of(step.old if was else step.new)
-        is_cluster = step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster"))
-        if is_cluster and (region := _region(inputs.get("location"))):
+        if is_cluster(step.resource.type) and (region := _region(inputs.get("location"))):
             regions[cluster_of(inputs) or (step.resource.urn, "")] = region
     return regions
-
-
-def cluster_of(inputs: Mapping[str, Any]) -> Cluster | None:
-    """The cluster that the inputs of a cluster or of a pool name; None if it is not known."""
-    group = inputs.get("resourceGroupName")
-    name = inputs.get("resourceName") or inputs.get("name")
-    if match := _ID.search(str(inputs.get("kubernetesClusterId"))):
-        group, name = match["group"], match["name"]
-    elif "kubernetesClusterId" in inputs:
-        return None
-    if isinstance(group, str) and isinstance(name, str) and UNKNOWN not in (group, name):
-        # Azure ignores the case of names.
-        return group.lower(), name.lower()
-    return None
 
 
 def _region(region: object) -> str:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from aksgpu.review.model import GpuCount, PoolChange, PoolState, Span
-from aksgpu.review.pools import nodes_in_words, total
+from aksgpu.review.model import PoolChange, PoolState, states_of, sum_of
+from aksgpu.review.pools import gpus_in_words, nodes_in_words
 
 # What Mermaid could interpret in a quoted text. It does not render its own entities correctly.
 _SPECIAL = re.compile(r"[^\w .,:()/+-]")
@@ -14,16 +14,19 @@ _STYLES = (
     "classDef changes stroke:#9a6700,stroke-width:3px",
 )
 _CLASSES = {"": "", "created": "comes", "rotated": "changes", "changed": "changes"}
+# A diagram of more pools is not readable.
+_MOST = 20
 
 
-def as_mermaid(pools: Sequence[PoolChange], gpus: Sequence[GpuCount], most: int) -> str:
-    """A diagram of at most `most` pools; empty if there are none."""
-    # Changed pools first.
-    shown = sorted(pools, key=lambda pool: not pool.becomes)[:most]
+def as_mermaid(pools: Sequence[PoolChange]) -> str:
+    """A diagram of the first pools, changed ones first; empty if there are none."""
+    shown = sorted(pools, key=lambda pool: not pool.becomes)[:_MOST]
     if not shown:
         return ""
-    before, after = total(gpus)
-    lines = ["flowchart LR", *_side("before", before, shown), *_side("after", after, shown)]
+    lines = ["flowchart LR"]
+    for side in ("before", "after"):
+        gpus = sum_of(state.gpus for state in states_of(pools, was=side == "before"))
+        lines += _side(side, gpus_in_words(gpus), shown)
     for number, pool in enumerate(shown):
         if pool.before and pool.after:
             arrow = f"-- {pool.becomes} -->" if pool.becomes else "---"
@@ -34,30 +37,24 @@ def as_mermaid(pools: Sequence[PoolChange], gpus: Sequence[GpuCount], most: int)
     return "\n".join([*lines, *_STYLES])
 
 
-def _side(side: str, gpus: Span | None, pools: Sequence[PoolChange]) -> Iterator[str]:
+def _side(side: str, gpus: str, pools: Sequence[PoolChange]) -> Iterator[str]:
     states = [pool.before if side == "before" else pool.after for pool in pools]
     if not any(states):
         return
-    yield f'subgraph {side}["{side}: {_gpus(gpus)}"]'
+    yield f'subgraph {side}["{side}: {gpus}"]'
     for number, (pool, machines) in enumerate(zip(pools, states, strict=True)):
         if machines:
             becomes = pool.becomes if not (pool.before and pool.after) else ""
             name = f"{pool.pool}: {becomes}" if becomes else pool.pool
-            label = "<br/>".join([text_of(name), *map(_machines, machines)])
+            label = "<br/>".join([_text(name), *map(_machines, machines)])
             yield f'{side}{number}["{label}"]'
     yield "end"
 
 
 def _machines(state: PoolState) -> str:
-    return f"{text_of(state.vm_size)}<br/>{nodes_in_words(state.nodes)}, {_gpus(state.gpus)}"
+    return f"{_text(state.vm_size)}<br/>{nodes_in_words(state.nodes)}, {gpus_in_words(state.gpus)}"
 
 
-def _gpus(gpus: Span | None) -> str:
-    if gpus is None:
-        return "a number of GPUs not known yet"
-    return f"{gpus} GPU{'' if gpus.most == 1 else 's'}"
-
-
-def text_of(text: str) -> str:
+def _text(text: str) -> str:
     """Untrusted text without special characters, shortened."""
     return _SPECIAL.sub("?", " ".join(text.split())[:60])

@@ -21,7 +21,8 @@ class Criteria(NamedTuple):
     allows_retired: bool
 
 
-class PolicyChange(NamedTuple):
+@dataclass(frozen=True)
+class PolicyChange:
     """A rule or a setting that the change configures differently."""
 
     what: str
@@ -34,7 +35,7 @@ class PolicyChanges:
     """How a change modifies its own criteria, and whether that applies to its review."""
 
     changes: list[PolicyChange]
-    allowance: Allowance
+    allowance: str
     applied: bool
 
     @property
@@ -53,9 +54,9 @@ def criteria_of(
     """The criteria that apply to a stack; `base` is None if there is nothing to compare with."""
     allowance = Allowance(JUDGING, stack)
     if base is None:
-        return now, PolicyChanges([], allowance, applied=True)
+        return now, PolicyChanges([], str(allowance), applied=True)
     is_allowed = allowance in allowed
-    changes = PolicyChanges(list(_changes(base, now)), allowance, is_allowed)
+    changes = PolicyChanges(list(_changes(base, now)), str(allowance), is_allowed)
     return now if is_allowed else base, changes
 
 

@@ -6,26 +6,22 @@ An update also loses a pool if it changes the VM size, or no longer names an inl
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from aks_catalogue import rotation
-from aks_pools.pools import is_pool
+from aks_catalogue.regions import plain
+from aks_pools.pools import is_cluster, is_pool
 from aksgpu.allowances import Allowance
 from aksgpu.review.model import LOSSES, LossKind, LostPool
 from aksgpu.review.pools import (
     NOT_KNOWN_YET,
     GpuPool,
     all_pools,
+    cluster_of,
     gpu_pools,
     gpus_in_words,
     nodes_in_words,
 )
 from aksgpu.review.preview_result import Step, inputs_of
 
-# The parents of a pool, outermost first: the end of the type, the noun for messages, and the inputs
-# that name the parent, which a pool has too.
-_PARENTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    (":ResourceGroup", "resource group", ("resourceGroupName",)),
-    (":ManagedCluster", "cluster", ("resourceGroupName", "resourceName")),
-)
-
+_GROUP = ":ResourceGroup"
 _POOL_NAME = "agentPoolName"
 # It always has exactly one inline pool.
 _CLASSIC_CLUSTER = ":KubernetesCluster"
@@ -56,20 +52,20 @@ def _lost(
 ) -> LostPool:
     needed = "replace" if kind == "rotate" else kind
     allowances = [Allowance(needed, stack, name) for name in (pool.name, pool.resource.name)]
-    given = next((allowance for allowance in allowances if allowance in allowed), None)
+    given = next((each for each in allowances if each in allowed), None)
     return LostPool(
         kind=kind,
         pool=pool.name,
         resource=pool.resource,
         vm_size=f"{pool.vm_size}, {nodes_in_words(pool.nodes)}",
         why=why,
-        allowance=given or allowances[0],
+        allowance=str(given or allowances[0]),
         allowed=given is not None or kind == "rotate",
     )
 
 
 def _losses(steps: Collection[Step]) -> Iterator[tuple[LossKind, GpuPool, str]]:
-    parents = [step for step in steps if _removal(step)]
+    parents = [step for step in steps if _removal(step) and step.old]
     for step in steps:
         # Not deleted now: retained resources, and those that an earlier update already replaced.
         if step.old is None or step.old.retain_on_delete:
@@ -122,18 +118,21 @@ def _reason(step: Step) -> str:
 
 def _loss_with_parent(pool: Step, parents: Iterable[Step]) -> tuple[LossKind, str] | None:
     """What happens to a pool whose cluster or resource group is deleted or replaced."""
-    inputs = inputs_of(pool.old)
-    for suffix, noun, names in _PARENTS:
-        for parent in parents:
-            kind, of_parent = _removal(parent), inputs_of(parent.old)
-            # Azure ignores the case of names.
-            same = all(
-                name in of_parent and str(of_parent[name]).lower() == str(inputs.get(name)).lower()
-                for name in names
-            )
-            if kind and same and parent.resource.type.endswith(suffix):
-                return kind, f", since its {noun} {parent.resource.name} is {LOSSES[kind][0]}"
+    for parent in parents:
+        kind, noun = _removal(parent), ""
+        if is_cluster(parent.resource.type):
+            cluster = cluster_of(inputs_of(parent.old))
+            noun = "cluster" if cluster and cluster == cluster_of(inputs_of(pool.old)) else ""
+        elif parent.resource.type.endswith(_GROUP) and _group(parent) == _group(pool):
+            noun = "resource group"
+        if kind and noun:
+            return kind, f", since its {noun} {parent.resource.name} is {LOSSES[kind][0]}"
     return None
+
+
+def _group(step: Step) -> str:
+    """The resource group that is meant; Azure ignores the case of names."""
+    return plain(str(inputs_of(step.old).get("resourceGroupName", step.resource.urn)))
 
 
 def _losses_of_update(
@@ -150,13 +149,11 @@ def _losses_of_update(
         remaining = sizes.get("" if is_resource else pool.name, set())
         if pool.vm_size in remaining:
             continue
-        if not remaining and any(NOT_KNOWN_YET in each for each in sizes.values()):
-            yield "forget", pool, f", unless the cluster {cluster} names it: that is not known yet"
-        elif not remaining and step.resource.type.endswith(_CLASSIC_CLUSTER):
+        known = remaining or {size for each in sizes.values() for size in each}
+        limit = ", as far as is known before the update" if NOT_KNOWN_YET in known else ""
+        if remaining or is_resource:
+            yield "resize", pool, f", since it has no nodes of this size any more{limit}"
+        elif step.resource.type.endswith(_CLASSIC_CLUSTER):
             yield "replace", pool, f", since the cluster {cluster} names another pool instead"
-        elif not remaining and not is_resource:
-            yield "forget", pool, f", since the cluster {cluster} no longer names it"
-        elif NOT_KNOWN_YET in remaining:
-            yield "resize", pool, ", unless it keeps nodes of this size: that is not known yet"
         else:
-            yield "resize", pool, ", since it has no nodes of this size any more"
+            yield "forget", pool, f", since the cluster {cluster} no longer names it{limit}"

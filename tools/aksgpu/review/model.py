@@ -1,16 +1,20 @@
 """The result of a review: the facts that every format of the report shows."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from aksgpu.allowances import Allowance
+from aksgpu import report
 from aksgpu.outcome import AZURE, REHEARSAL, Cause, Finding, verdict
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.review.judging import PolicyChanges
+
+# The version of the JSON. Raise it when a key changes its meaning or is removed.
+_VERSION = 2
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
 # Most important first.
@@ -56,20 +60,20 @@ LOSSES: dict[LossKind, tuple[str, str]] = {
 SEVERITIES = ("critical", "high", "medium", "low", "")
 
 
-class Resource(NamedTuple):
+@dataclass(frozen=True, order=True)
+class Resource:
     """A resource of a stack, as its URN names it."""
 
     urn: str
+    name: str = field(init=False, compare=False)
+    type: str = field(init=False, compare=False)
 
-    @property
-    def name(self) -> str:
+    def __post_init__(self) -> None:
         # Only the name can contain the separator.
-        return self.urn.split("::", 3)[-1]
-
-    @property
-    def type(self) -> str:
         parts = self.urn.split("::", 3)
-        return parts[2].rpartition("$")[2] if len(parts) == 4 else ""
+        object.__setattr__(self, "name", parts[-1])
+        kind = parts[2].rpartition("$")[2] if len(parts) == 4 else ""
+        object.__setattr__(self, "type", kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +86,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class LostPool:
-    """A GPU pool that is deleted, replaced, resized or forgotten."""
+    """A GPU pool that is deleted, replaced, resized or forgotten; or that rotates."""
 
     kind: LossKind
     pool: str
@@ -90,7 +94,7 @@ class LostPool:
     vm_size: str
     why: str
     # The allowance for it, and whether it was given.
-    allowance: Allowance
+    allowance: str
     allowed: bool
 
     @property
@@ -133,7 +137,7 @@ class NotRun:
 
 
 class Span(NamedTuple):
-    """From the fewest to the most."""
+    """From the fewest to the most: nodes, GPUs or money."""
 
     least: Fraction
     most: Fraction
@@ -143,18 +147,24 @@ class Span(NamedTuple):
             return str(self.least)
         return f"{self.least} to {self.most}"
 
-
-class GpuCount(NamedTuple):
-    """The nodes and GPUs of one VM size, before and after; None if not known."""
-
-    vm_size: str
-    nodes_before: Span | None
-    nodes_after: Span | None
-    gpus_before: Span | None
-    gpus_after: Span | None
+    @property
+    def money(self) -> str:
+        least, most = (f"{float(end):,.2f}" for end in self)
+        return least if least == most else f"{least} to {most}"
 
 
-class PoolState(NamedTuple):
+def sum_of(spans: Iterable[Span | None]) -> Span | None:
+    """The sum; None if one is not known."""
+    least, most = Fraction(0), Fraction(0)
+    for span in spans:
+        if span is None:
+            return None
+        least, most = least + span.least, most + span.most
+    return Span(least, most)
+
+
+@dataclass(frozen=True)
+class PoolState:
     """A pool's nodes of one VM size, before or after; None if not known."""
 
     vm_size: str
@@ -171,6 +181,11 @@ class PoolChange:
     becomes: str
     before: Sequence[PoolState]
     after: Sequence[PoolState]
+
+
+def states_of(pools: Iterable[PoolChange], *, was: bool) -> list[PoolState]:
+    """The nodes of all pools before, or after."""
+    return [state for pool in pools for state in (pool.before if was else pool.after)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,10 +221,8 @@ class StackReview:
     not_run: list[NotRun] = field(default_factory=list)
     # Only offline, and only for stacks of this program.
     preflight: Preflight | None = None
-    # None if the preview failed.
-    gpus: list[GpuCount] | None = None
-    # All GPU pools, including the unchanged ones.
-    pools: list[PoolChange] = field(default_factory=list)
+    # All GPU pools, including the unchanged ones; None if the preview failed.
+    pools: list[PoolChange] | None = None
     # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
 
@@ -258,3 +271,24 @@ class Review:
         if self.base:
             return f"on {self.cloud}, compared with the stack files at {self.base}"
         return f"on {self.cloud}, without a base: everything is created"
+
+
+def as_json(review: Review) -> str:
+    """The report for programs: all facts."""
+    head = {"version": _VERSION, **review.verdict.document(), "cloud": review.cloud}
+    document = asdict(review, dict_factory=_with_json_names)
+    for stack, written in zip(review.stacks, document["stacks"], strict=True):
+        written.update(stack.verdict.document())
+        written["preflight"] = stack.preflight.to_json() if stack.preflight else None
+    return report.as_json(head | document, _plain)
+
+
+def _with_json_names(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {re.sub(r"_(.)", lambda match: match[1].upper(), name): at for name, at in members}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has for a value that it does not know."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value.word if isinstance(value, Cause) else str(value)

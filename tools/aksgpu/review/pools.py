@@ -7,29 +7,23 @@ from fractions import Fraction
 from typing import Any
 
 from pulumi.automation.events import StepEventStateMetadata
-from pulumi.runtime.rpc import UNKNOWN
 
+from aks_catalogue.regions import plain
 from aks_catalogue.sizes import find, is_gpu_size
 from aks_pools.pools import Machines, Pool, pools_of
-from aksgpu.review.model import (
-    LOSSES,
-    GpuCount,
-    LostPool,
-    PoolChange,
-    PoolState,
-    Resource,
-    Span,
-)
+from aks_pools.values import UNKNOWN, listed
+from aksgpu.review.model import LOSSES, LostPool, PoolChange, PoolState, Resource, Span
 from aksgpu.review.preview_result import Step, inputs_of
 
 NOT_KNOWN_YET = "a size not known yet"
 # The inputs with an agent pool's name: as a resource, and inline in a cluster.
 _NAMES = ("agentPoolName", "name")
-_INLINE = "agentPoolProfiles"
-_CLASSIC_INLINE = "defaultNodePool"
-_SINGLE = "virtualMachinesProfile"
-# A larger number of nodes is not plausible.
-_MOST_NODES = 1_000_000
+# The inputs with inline pools: a list, and the classic provider's one.
+_INLINE, _CLASSIC_INLINE = "agentPoolProfiles", "defaultNodePool"
+_UNKNOWN_POOL: Mapping[str, Any] = {"vmSize": UNKNOWN}
+
+# The names of the resource group and of the cluster, as Azure compares them.
+Cluster = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +31,6 @@ class GpuPool:
     """A pool; for a pool with several VM sizes, its nodes of one size."""
 
     name: str
-    # Its name in the pack's messages.
-    label: str
     resource: Resource
     vm_size: str
     # None if not known before the update.
@@ -80,6 +72,17 @@ def pools_by_inputs(resource: Resource, kind: str, inputs: Mapping[str, Any]) ->
     ]
 
 
+def cluster_of(inputs: Mapping[str, Any]) -> Cluster | None:
+    """The cluster that the inputs of a cluster or of a pool name; None if it is not known."""
+    names = [inputs.get("resourceGroupName"), inputs.get("resourceName") or inputs.get("name")]
+    # The classic provider's pools have the id of their cluster.
+    ids = str(inputs.get("kubernetesClusterId", "")).split("/")
+    if len(ids) == 9:
+        names = [ids[4], ids[8]]
+    group, name = (plain(each) if isinstance(each, str) else "" for each in names)
+    return (group, name) if group and name and UNKNOWN not in (group, name) else None
+
+
 def pool_changes(steps: Iterable[Step], lost: Iterable[LostPool]) -> list[PoolChange]:
     """The GPU pools before and after; `lost` names what happens to those that are lost."""
     fates = {(loss.resource, loss.pool): LOSSES[loss.kind][0] for loss in lost}
@@ -112,31 +115,6 @@ def _fate(before: Sequence[PoolState], after: Sequence[PoolState], *, stays: boo
     return "" if before == after else "changed"
 
 
-def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
-    """The GPUs of a stack by size, before and after."""
-    before, after = defaultdict[str, list[GpuPool]](list), defaultdict[str, list[GpuPool]](list)
-    for step in steps:
-        for by_size, state in ((before, step.old), (after, step.new)):
-            for pool in gpu_pools(step.resource, state):
-                by_size[pool.vm_size].append(pool)
-    return [
-        GpuCount(
-            vm_size=size,
-            nodes_before=sum_of(pool.nodes for pool in before[size]),
-            nodes_after=sum_of(pool.nodes for pool in after[size]),
-            gpus_before=sum_of(pool.gpus for pool in before[size]),
-            gpus_after=sum_of(pool.gpus for pool in after[size]),
-        )
-        for size in sorted({*before, *after})
-    ]
-
-
-def total(counts: Iterable[GpuCount]) -> tuple[Span | None, Span | None]:
-    """All GPUs before and after."""
-    rows = list(counts)
-    return sum_of(row.gpus_before for row in rows), sum_of(row.gpus_after for row in rows)
-
-
 def nodes_in_words(nodes: Span | None) -> str:
     if nodes is None:
         return "a number of nodes not known yet"
@@ -151,57 +129,33 @@ def gpus_in_words(gpus: Span | None) -> str:
 
 def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     """The inputs with a pool of unknown size in place of each pool that is not known yet."""
-    known = dict(_readable_pool(inputs))
-    if (profiles := inputs.get(_INLINE)) is not None:
-        listed = profiles if isinstance(profiles, list) else [profiles]
-        known[_INLINE] = [_readable_pool(profile) for profile in listed]
-    if _CLASSIC_INLINE in inputs:
-        known[_CLASSIC_INLINE] = _readable_pool(inputs[_CLASSIC_INLINE])
+    known = dict(inputs)
+    if _CLASSIC_INLINE in inputs and not isinstance(inputs[_CLASSIC_INLINE], Mapping):
+        known[_CLASSIC_INLINE] = _UNKNOWN_POOL
+    if _INLINE in inputs:
+        known[_INLINE] = [
+            pool if isinstance(pool, Mapping) else _UNKNOWN_POOL for pool in listed(inputs[_INLINE])
+        ]
     return known
 
 
-def _readable_pool(profile: Any) -> Mapping[str, Any]:
-    if not isinstance(profile, Mapping):
-        return {"vmSize": UNKNOWN}
-    if profile.get(_SINGLE) == UNKNOWN and not profile.get("vmSize"):
-        return {**profile, "vmSize": UNKNOWN}
-    return profile
-
-
 def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
-    properties = pool.properties
-    names = (properties.get(key) for key in _NAMES)
+    names = (pool.properties.get(key) for key in _NAMES)
     size = find(machines.vm_size)
-    other_size = machines.vm_size if _is_known(machines.vm_size) else NOT_KNOWN_YET
+    other_size = NOT_KNOWN_YET if machines.vm_size in ("", UNKNOWN) else machines.vm_size
     return GpuPool(
-        name=str(next(filter(_is_known, names), resource.name)),
-        label=pool.label,
+        name=next((str(name) for name in names if name and name != UNKNOWN), resource.name),
         resource=resource,
         vm_size=size.name if size else other_size,
         nodes=_nodes(machines),
         spot=pool.is_spot(),
-        properties=properties,
+        properties=pool.properties,
     )
 
 
 def _nodes(machines: Machines) -> Span | None:
     try:
         least, most = machines.least, machines.most
-    except (OverflowError, TypeError, ValueError):
+    except ValueError:
         return None
-    known = least is not None and most is not None and max(abs(least), abs(most)) < _MOST_NODES
-    return Span(Fraction(least or 0), Fraction(most or 0)) if known else None
-
-
-def _is_known(value: Any) -> bool:
-    return bool(value) and value != UNKNOWN
-
-
-def sum_of(spans: Iterable[Span | None]) -> Span | None:
-    """The sum; None if one is not known."""
-    least, most = Fraction(0), Fraction(0)
-    for span in spans:
-        if span is None:
-            return None
-        least, most = least + span.least, most + span.most
-    return Span(least, most)
+    return None if least is None or most is None else Span(Fraction(least), Fraction(most))

@@ -7,13 +7,11 @@ from typing import Any
 from pulumi.runtime.rpc import UNKNOWN
 
 from aks_catalogue.aks_properties import CLUSTER, POOL, Properties
-from aks_catalogue.regions import plain
 from aks_catalogue.shapes import at
 from aks_pools.pools import is_cluster
-from aksgpu.review.pools import GpuPool, all_pools, gpus_in_words, sum_of
+from aksgpu.review.model import sum_of
+from aksgpu.review.pools import GpuPool, all_pools, cluster_of, gpus_in_words
 from aksgpu.review.preview_result import Step, inputs_of
-
-_CLUSTER_NAMES = ("resourceGroupName", "resourceName")
 
 
 def reimages(steps: Collection[Step]) -> list[str]:
@@ -54,10 +52,9 @@ def _of_update(step: Step, steps: Collection[Step]) -> Iterator[tuple[str, list[
 
 def _pools_in(cluster: Step, step: Step) -> list[GpuPool]:
     """The pools of a step that are in a cluster, and stay there."""
-    inputs, of_cluster = inputs_of(step.new), inputs_of(cluster.new)
-    names = [(inputs.get(name), of_cluster.get(name)) for name in _CLUSTER_NAMES]
-    same = all(one and other and plain(str(one)) == plain(str(other)) for one, other in names)
-    if step.kind not in (None, "update") or not (step is cluster or same):
+    theirs, own = (cluster_of(inputs_of(each.new)) for each in (step, cluster))
+    is_in = step is cluster or (own is not None and own == theirs)
+    if step.kind not in (None, "update") or not is_in:
         return []
     before = {pool.name for pool in all_pools(step.resource, step.old)}
     return [pool for pool in all_pools(step.resource, step.new) if pool.name in before]

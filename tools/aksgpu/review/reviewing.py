@@ -23,12 +23,11 @@ from aksgpu.review.git import content_at
 from aksgpu.review.judging import Criteria, criteria_of
 from aksgpu.review.losses import lost_pools, other_losses
 from aksgpu.review.masking import clean
-from aksgpu.review.model import Review, StackReview
+from aksgpu.review.model import SEVERITIES, Review, StackReview, Violation
 from aksgpu.review.offline import rehearsed, sole_home
-from aksgpu.review.pools import count_gpus, pool_changes
+from aksgpu.review.pools import pool_changes
 from aksgpu.review.reimages import reimages
 from aksgpu.review.retirements import refuse_new
-from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
 from aksgpu.stack_names import mistake_in_name, policies_file, short_name, stack_file
 from machine_setup import Engine, EngineUnavailableError, ensure_engine
@@ -121,7 +120,7 @@ def _add_crash(stacks: Sequence[StackReview], error: Exception) -> None:
 
 
 def _unfinished(review: Review) -> list[StackReview]:
-    return [stack for stack in review.stacks if stack.gpus is None and not stack.problems]
+    return [stack for stack in review.stacks if stack.pools is None and not stack.problems]
 
 
 def _add_problem(stacks: Sequence[StackReview], cause: Cause, what: str, advice: str) -> None:
@@ -146,7 +145,7 @@ def _review(
         findings = seen.findings
         if not criteria.allows_retired:
             findings = refuse_new(findings, seen.steps)
-        review.findings = by_severity(findings)
+        review.findings = sorted(findings, key=_severity)
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
         review.lost = lost_pools(short_name(review.stack), seen.steps.values(), options.allowed)
         review.notes += other_losses(seen.steps.values())
@@ -155,7 +154,6 @@ def _review(
         review.problems += problems
         # A failed preview is incomplete.
         if not problems:
-            review.gpus = count_gpus(seen.steps.values())
             review.pools = pool_changes(seen.steps.values(), review.lost)
             say("Reading Azure's price list")
             review.costs = costs(seen.steps.values())
@@ -212,13 +210,20 @@ def _temporary_file(configuration: str | None) -> Iterator[Path | None]:
         yield file
 
 
+def _severity(finding: Violation) -> tuple[int, bool, str, str]:
+    """Most severe first; of the same severity, mandatory findings first."""
+    severity = SEVERITIES.index(finding.severity) if finding.severity in SEVERITIES else -1
+    resource = finding.resource.urn if finding.resource else ""
+    return severity, not finding.mandatory, finding.rule, resource
+
+
 def _unused(review: StackReview, allowed: Sequence[Allowance]) -> Iterator[str]:
     """A note for each allowance that this change does not need: it may be misspelled."""
     used = {lost.allowance for lost in review.lost}
     if review.policy_changes and review.policy_changes.changes:
         used.add(review.policy_changes.allowance)
     for allowance in allowed:
-        if allowance.stack == short_name(review.stack) and allowance not in used:
+        if allowance.stack == short_name(review.stack) and str(allowance) not in used:
             yield f"--allow {allowance} allows nothing that this change does."
 
 
