@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from aksgpu.review import reviewing
+from aksgpu.review.judging import Criteria
 from aksgpu.review.model import StackReview
 from aksgpu.review.reviewing import ReviewOptions
 from stack_settings.stack_file import StackFileError
@@ -33,6 +34,14 @@ def options(folder: Path) -> ReviewOptions:
     return ReviewOptions(stacks=("dev",), project=folder, offline=True, base="main", allowed=())
 
 
+def judged(folder: Path) -> tuple[StackReview, Criteria]:
+    """The review of the stack with the criteria that apply, before any preview."""
+    review, asked = StackReview(stack="dev"), options(folder)
+    file = reviewing._stack_file(asked, "dev")
+    base = asked.at_base("Pulumi.dev.yaml")
+    return review, reviewing._criteria(review, asked, file, base)
+
+
 def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
     """By `stackConfigDir` it was a new stack, judged by nothing."""
     commit(repository)
@@ -41,11 +50,9 @@ def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
     (repository / "Pulumi.dev.policies.json").unlink()
     (repository / "Pulumi.yaml").write_text("name: a\nruntime: python\nstackConfigDir: stacks\n")
 
-    files = reviewing._files(options(repository), "dev")
-    review = StackReview(stack="dev")
-    criteria = reviewing._criteria(review, options(repository), files)
+    review, criteria = judged(repository)
 
-    assert files.base == "config: {}\n"
+    assert options(repository).at_base("Pulumi.dev.yaml") == "config: {}\n"
     assert json.loads(criteria.configuration or "{}") == MANDATORY
     assert review.policy_changes
     assert [change.what for change in review.policy_changes.changes] == ["host-encryption"]
@@ -54,7 +61,7 @@ def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
 def test_a_stack_file_with_a_byte_order_mark_is_compared_with_its_base(repository: Path) -> None:
     (repository / "Pulumi.dev.yaml").write_text("config: {}\n", encoding="utf-8-sig")
     commit(repository)
-    assert reviewing._files(options(repository), "dev").base == "config: {}\n"
+    assert options(repository).at_base("Pulumi.dev.yaml") == "config: {}\n"
 
 
 @pytest.mark.parametrize("link", ["/dev/zero", "../secrets.json"])
@@ -65,14 +72,12 @@ def test_only_files_of_the_folder_are_read(repository: Path, link: str) -> None:
     for name in ("Pulumi.dev.policies.json", "Pulumi.other.yaml"):
         (repository / name).unlink(missing_ok=True)
         (repository / name).symlink_to(link)
-    review = StackReview(stack="dev")
-    files = reviewing._files(options(repository), "dev")
-    criteria = reviewing._criteria(review, options(repository), files)
+    review, criteria = judged(repository)
     (problem,) = review.problems
     assert "symbolic link" in problem.what
     assert "secret" not in f"{problem} {criteria} {review}"
     with pytest.raises(StackFileError, match="symbolic link"):
-        reviewing._files(options(repository), "other")
+        reviewing._stack_file(options(repository), "other")
 
 
 def test_files_without_bounds_are_not_read(repository: Path) -> None:
@@ -81,7 +86,7 @@ def test_files_without_bounds_are_not_read(repository: Path) -> None:
     os.mkfifo(repository / "Pulumi.pipe.yaml")
     for stack in ("dev", "pipe"):
         with pytest.raises(StackFileError, match="1048576 bytes"):
-            reviewing._files(options(repository), stack)
+            reviewing._stack_file(options(repository), stack)
 
 
 @pytest.mark.parametrize("content", [b"\xff", "{}".encode("utf-16")])
@@ -91,8 +96,6 @@ def test_an_unreadable_policy_configuration_is_reported_as_invalid(
     """The review said that it had failed itself."""
     commit(repository)
     (repository / "Pulumi.dev.policies.json").write_bytes(content)
-    review = StackReview(stack="dev")
-    files = reviewing._files(options(repository), "dev")
-    reviewing._criteria(review, options(repository), files)
+    review, _ = judged(repository)
     (problem,) = review.problems
     assert problem.cause.word == "policies-invalid"

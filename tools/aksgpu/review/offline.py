@@ -1,7 +1,7 @@
 """A review without Azure: a temporary rehearsal cloud for one stack."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,19 +14,15 @@ from aksgpu.preflight.access import of_rehearsal
 from aksgpu.preflight.existing_group import provide_group
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.project import Project
-from aksgpu.rehearsal_stage import (
-    PROGRAM,
-    pulumi_in,
-    rehearsal_environment,
-    rehearsal_root,
-)
+from aksgpu.rehearsal_stage import PROGRAM, pulumi_in, rehearsal_environment, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
-from machine_setup import Engine, EngineUnavailableError, ensure_helm, ensure_kubernetes
+from machine_setup import Engine, ensure_helm, ensure_kubernetes
 from machine_setup.cache import Say, sole_use
 from machine_setup.progress import Progress
-from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_afterwards
+from rehearsal.cloud import Cloud, refuse_other_systems, removed_afterwards
 from rehearsal.cloud import start as start_cloud
+from stack_settings.model import Settings
 from stack_settings.stack_file import EscEnvironmentError, StackFileError, parse
 
 # The rehearsal cloud need not take realistic times here.
@@ -36,6 +32,7 @@ _INVALID_BASE = (
     "The base's stack file is not valid, so it cannot have been deployed: everything is "
     "shown as created."
 )
+_WITHOUT_BASE = "omit --base: the review then shows everything as created"
 
 
 @contextmanager
@@ -49,49 +46,57 @@ def sole_home(say: Say) -> Iterator[Path]:
 
 @contextmanager
 def rehearsed(
-    review: StackReview,
-    project: Project,
-    base: str | None,
-    engine: Engine,
-    say: Say,
+    review: StackReview, project: Project, base: str | None, engine: Engine, say: Say
 ) -> Iterator[Place]:
     """A place with the stack deployed from the text `base`, if any, and with its file as it is now.
 
     Adds notes and the preflight to the review.
     """
     home, stack = project.home, review.stack
-    try:
-        # Also removes what a killed review left.
-        with removed_afterwards(home):
-            # A cloud without a base stays empty, and needs no control planes.
-            kubernetes = ensure_kubernetes(say).folder if base is not None else None
-            if base is not None and _has_operator(project, stack, base):
-                _ensure_helm(say)
-            cloud = start_cloud(home, _TIME_SCALE, kubernetes=kubernetes)
-            environment = rehearsal_environment(project, cloud)
-            place = Place(engine, pulumi_in(engine, project.folder, environment))
-            project.write()
-            notes = [] if base is None else _deploy_base(place, cloud, project, stack, base, say)
-            project.write_stack(stack)
-            create(place, stack)
-            review.preflight = _preflight(project, stack, cloud, place, say)
-            review.notes += notes
-            yield place
-    except CloudError as error:
-        advice = "run it again: the rehearsal cloud is a process of this machine"
-        raise stopped(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
+    # Also removes what a killed review left.
+    with removed_afterwards(home):
+        try:
+            settings = None if base is None else _settings(project, stack, base)
+        except (StackFileError, StoppedError) as error:
+            if isinstance(error, EscEnvironmentError):
+                raise stopped(Cause.BASE_FAILED, str(error), _WITHOUT_BASE) from None
+            base, settings = None, None
+            review.notes.append(_INVALID_BASE)
+        # A cloud without a base stays empty, and needs no control planes.
+        kubernetes = ensure_kubernetes(say).folder if base is not None else None
+        if settings and settings.pools_of(OPERATOR):
+            ensure_helm(say)
+        cloud = start_cloud(home, _TIME_SCALE, kubernetes=kubernetes)
+        environment = rehearsal_environment(project, cloud)
+        place = Place(engine, pulumi_in(engine, project.folder, environment))
+        project.write()
+        if settings:
+            provide_group(cloud, settings)
+        if base is not None and not _is_deployed(place, cloud, project, stack, base, say):
+            review.notes.append(_INVALID_BASE)
+        project.write_stack(stack)
+        create(place, stack)
+        review.preflight = _preflight(project, stack, cloud, place, say)
+        yield place
 
 
-def _deploy_base(
+def _settings(project: Project, stack: str, base: str) -> Settings | None:
+    """The settings of the base of a stack of this program; None for others.
+
+    Raises StackFileError or StoppedError if the base is not valid.
+    """
+    file = parse(base, f"Pulumi.{stack}.yaml")
+    if project.main != PROGRAM:
+        return None
+    return stack_file.configuration_of(file).settings
+
+
+def _is_deployed(
     place: Place, cloud: Cloud, project: Project, stack: str, base: str, say: Say
-) -> list[str]:
-    """Deploys the base; a note if its file is not valid, as it then was never deployed."""
+) -> bool:
+    """Deploys the base; whether its file is valid, as it otherwise was never deployed."""
     try:
         project.write_stack(stack, base)
-        if project.main == PROGRAM:
-            # The engine would carry the mistakes as text only.
-            file = parse(base, f"Pulumi.{stack}.yaml")
-            provide_group(cloud, stack_file.configuration_of(file).settings)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             # Its sizes and images may have been retired since it was deployed.
             cloud.offer({"today": str(BEFORE_ALL_RETIREMENTS), "anyGpuSize": True})
@@ -99,15 +104,14 @@ def _deploy_base(
             cloud.offer({})
     except StoppedError as error:
         if {finding.cause for finding in error.findings} == {Cause.STACK_FILE_INVALID}:
-            return [_INVALID_BASE]
-        advice = "correct the base, or omit --base: the review then shows everything as created"
+            return False
+        advice = f"correct the base, or {_WITHOUT_BASE}"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except EscEnvironmentError as error:
-        advice = "omit --base: the review then shows everything as created"
-        raise stopped(Cause.BASE_FAILED, str(error), advice) from None
+        raise stopped(Cause.BASE_FAILED, str(error), _WITHOUT_BASE) from None
     except StackFileError:
-        return [_INVALID_BASE]
-    return []
+        return False
+    return True
 
 
 def _preflight(
@@ -129,23 +133,3 @@ def _preflight(
         # The rehearsal cloud's prices are not real.
         access = replace(of_rehearsal(cloud), prices=None)
         return run(stack, settings, access, read_owned, progress.update)
-
-
-def _has_operator(project: Project, stack: str, base: str) -> bool:
-    """Whether the base is one of this program, and installs the GPU Operator."""
-    # Mistakes in the base are reported when it is deployed.
-    with suppress(StackFileError, StoppedError):
-        if project.main == PROGRAM:
-            file = parse(base, f"Pulumi.{stack}.yaml")
-            settings = stack_file.configuration_of(file).settings
-            return bool(settings.pools_of(OPERATOR))
-    return False
-
-
-def _ensure_helm(say: Say) -> None:
-    """Raises StoppedError without Helm: other stacks can be reviewed all the same."""
-    try:
-        ensure_helm(say)
-    except EngineUnavailableError as error:
-        advice = "do as it says, and run it again"
-        raise stopped(Cause.ENGINE_UNAVAILABLE, str(error), advice) from None
