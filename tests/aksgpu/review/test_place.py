@@ -47,11 +47,11 @@ class Review:
         monkeypatch.setattr(offline, "start_cloud", lambda *_, **__: self.cloud)
         monkeypatch.setattr(offline, "ensure_helm", lambda _: self.steps.append("helm"))
         monkeypatch.setattr(offline, "ensure_kubernetes", lambda _: SimpleNamespace(folder=folder))
-        monkeypatch.setattr(offline, "bring_up", self._bring_up)
+        monkeypatch.setattr(offline, "run", self._bring_up)
         monkeypatch.setattr(offline, "create", lambda *_: None)
         monkeypatch.setattr(offline, "_preflight", lambda *_: None)
 
-    def _bring_up(self, place: Place, _: str) -> None:
+    def _bring_up(self, place: Place, *_: str) -> None:
         self.steps.append("up")
         self.found = dict(place.pulumi.environment)
         self.rehearsals = Stage(self.engine, self.cloud, self.project).exports()

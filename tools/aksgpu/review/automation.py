@@ -1,9 +1,8 @@
 """Previews a stack through Pulumi's Automation API."""
 
-import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ from machine_setup import Engine
 
 # The engine prints this after any other error, and after a violation of a mandatory rule.
 _PREVIEW_FAILED = "preview failed"
-# And this if a rule that the pack does not have gets settings without a level.
-_NO_LEVEL = 'invalid enforcement level ""'
 
 
 @dataclass(frozen=True)
@@ -66,25 +63,9 @@ def preview(
                 on_event=events.append,
             )
         except (CommandError, RuntimeError) as error:
-            failure = _with_rules(_stderr_of(error), configuration)
+            failure = _stderr_of(error)
     seen.on_events(events)
     return seen, _problems(seen, failure, unread)
-
-
-def _with_rules(failure: str, configuration: Path | None) -> str:
-    """Names the file and the rules that the engine can mean."""
-    if configuration is None or not failure.endswith(_NO_LEVEL):
-        return failure
-    rules = json.loads(configuration.read_text(encoding="utf-8"))
-    named = [
-        rule
-        for rule, config in rules.items()
-        if isinstance(config, Mapping) and "enforcementLevel" not in config
-    ]
-    return (
-        f"{failure}: in {configuration.name}, a rule has settings that the pack does not have: "
-        f"{', '.join(named)}"
-    )
 
 
 def _problems(seen: PreviewResult, failure: str, unread: Sequence[str]) -> list[Finding]:
@@ -96,30 +77,26 @@ def _problems(seen: PreviewResult, failure: str, unread: Sequence[str]) -> list[
     return list(problems_of(errors))
 
 
-def bring_up(place: Place, stack: str) -> None:
-    """Creates and updates a stack. Raises StoppedError with the engine's errors."""
-    _run(lambda: Stack.create(stack, _workspace(place)), "up")
-
-
 def run(place: Place, stack: str, operation: str, **options: Any) -> None:
     """Runs `up`, `refresh` or `destroy`. Raises StoppedError with the engine's errors."""
-    _run(lambda: Stack.select(stack, _workspace(place)), operation, **options)
-
-
-def _run(stack: Callable[[], Stack], operation: str, **options: Any) -> None:
     seen, events = PreviewResult(), list[EngineEvent]()
     fixed = {"color": "never", "suppress_outputs": True, "show_secrets": False}
     try:
-        getattr(stack(), operation)(on_event=events.append, **fixed, **options)
+        selected = Stack.select(stack, _workspace(place))
+        getattr(selected, operation)(on_event=events.append, **fixed, **options)
     except (CommandError, RuntimeError) as error:
         seen.on_events(events)
         raise StoppedError(*problems_of(seen.errors or [_stderr_of(error)])) from None
 
 
 def create(place: Place, stack: str) -> None:
-    """Creates a stack if it does not exist."""
-    with suppress(StackAlreadyExistsError):
+    """Creates a stack if it does not exist. Raises StoppedError with the engine's errors."""
+    try:
         Stack.create(stack, _workspace(place))
+    except StackAlreadyExistsError:
+        pass
+    except (CommandError, RuntimeError) as error:
+        raise StoppedError(*problems_of([_stderr_of(error)])) from None
 
 
 class _Command(PulumiCommand):

@@ -12,10 +12,11 @@ from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
 from aksgpu.preflight.existing_group import provide_group
-from aksgpu.preflight.preflight import Preflight, run
+from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.preflight import run as run_preflight
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in, rehearsal_environment, rehearsal_root
-from aksgpu.review.automation import Place, bring_up, create
+from aksgpu.review.automation import Place, create, run
 from aksgpu.review.model import StackReview
 from machine_setup import Engine, ensure_helm, ensure_kubernetes
 from machine_setup.cache import Say, sole_use
@@ -100,7 +101,8 @@ def _is_deployed(
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             # Its sizes and images may have been retired since it was deployed.
             cloud.offer({"today": str(BEFORE_ALL_RETIREMENTS), "anyGpuSize": True})
-            bring_up(place, stack)
+            create(place, stack)
+            run(place, stack, "up")
             cloud.offer({})
     except StoppedError as error:
         if {finding.cause for finding in error.findings} == {Cause.STACK_FILE_INVALID}:
@@ -132,4 +134,4 @@ def _preflight(
     with Progress(f"Asking the rehearsal cloud about {stack}", say) as progress:
         # The rehearsal cloud's prices are not real.
         access = replace(of_rehearsal(cloud), prices=None)
-        return run(stack, settings, access, read_owned, progress.update)
+        return run_preflight(stack, settings, access, read_owned, progress.update)
