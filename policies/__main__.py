@@ -16,7 +16,7 @@ from policies.sdk import extend
 try:
     organization.inherit(RULES, organization.FILE.read_text(encoding="utf-8"))
 except ValueError as error:
-    sys.exit(f"{organization.FILE.name}: {error}. `aksgpu policies` names every mistake in it.")
+    sys.exit(f"{organization.FILE.name}: {error}.")
 extend()
 PolicyPack(
     name="aks-gpu-policies",

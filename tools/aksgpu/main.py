@@ -229,19 +229,6 @@ def audit(
     _exit(lambda: auditing.audit(files or (), policy_pack, markdown, as_json=json))
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)
-def policies(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="Default: all that are next to the stack files of the current project"),
-    ] = None,
-) -> None:
-    """Validate configurations of the policy pack."""
-    from aksgpu import policy_configuration
-
-    _exit(lambda: policy_configuration.check(files or (), ReportConsole()))
-
-
 def _exit(command: Callable[[], int], project: Path | None = None) -> NoReturn:
     if project:
         if not (project / "Pulumi.yaml").is_file():

@@ -7,11 +7,12 @@ from typing import Any, cast
 
 from jsonschema import Draft7Validator, ValidationError
 
+from aksgpu.outcome import Cause, Finding
 from policies.configuration import ALL, LEVELS
-from policies.exceptions import SETTING, date_error, exceptions_in
 from policies.organization import LEVEL
 from policies.rules import RULES
 
+_ADVICE = "correct it: docs/reference/rules.md has the rules and their settings"
 _SETTINGS = {rule.name: rule.config_schema.properties for rule in RULES if rule.config_schema}
 
 
@@ -34,22 +35,13 @@ def mistakes_in(text: str) -> list[str]:
         return ["The configuration is nested too deeply."]
 
 
-def expired_in(text: str) -> list[str]:
-    """Returns the expired exceptions of a configuration without mistakes."""
-    exceptions = [
-        exception
-        for rule, config in json.loads(text).items()
-        if isinstance(config, Mapping)
-        for exception in exceptions_in(rule, config)
-    ]
-    if exceptions and (error := date_error()):
-        return [error]
-    return [
-        f"{exception.rule}.{SETTING}: the exception of {exception.resource} expired on "
-        f"{exception.until}: remove it, or set a later date."
-        for exception in exceptions
-        if exception.has_expired
-    ]
+def findings_in(file: str, text: str) -> list[Finding]:
+    """The mistakes of a configuration, as findings about its file."""
+    return [mistake_in(file, mistake) for mistake in mistakes_in(text)]
+
+
+def mistake_in(file: str, mistake: str) -> Finding:
+    return Finding(Cause.POLICIES_INVALID, mistake, _ADVICE, key=file)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -8,8 +8,7 @@ from pathlib import Path
 from aks_catalogue.nodes import INLINE_POOLS
 from aks_pools.pools import is_pool
 from aksgpu.outcome import Cause, Finding, StoppedError
-from aksgpu.pack_configuration import mistakes_in
-from aksgpu.policy_configuration import mistake_in
+from aksgpu.pack_configuration import findings_in, mistake_in
 from aksgpu.preflight.rows import About, Row
 from aksgpu.rehearsal_stage import PROGRAM, Stage, command_line, is_of_others
 from aksgpu.rehearse import state
@@ -145,8 +144,8 @@ def remedy(refusal: Violation, stack: str) -> str:
 def refuse_mistakes(configuration: Path) -> None:
     """Raises StoppedError with the mistakes in a configuration of the pack."""
     try:
-        mistakes = mistakes_in(configuration.read_text(encoding="utf-8"))
+        mistakes = findings_in(configuration.name, configuration.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        mistakes = [f"it cannot be read: {error}"]
+        mistakes = [mistake_in(configuration.name, f"it cannot be read: {error}")]
     if mistakes:
-        raise StoppedError(*(mistake_in(configuration.name, mistake) for mistake in mistakes))
+        raise StoppedError(*mistakes)

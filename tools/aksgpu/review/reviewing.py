@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 
 from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding
-from aksgpu.pack_configuration import mistakes_in
-from aksgpu.policy_configuration import mistake_in
+from aksgpu.pack_configuration import findings_in, mistake_in
 from aksgpu.preflight.stack_file import configuration_of
 from aksgpu.project import Project, stack_files
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in, require_name
@@ -168,10 +167,9 @@ def _criteria(
     if file.exists():
         try:
             text = read_own(file).decode()
-            mistakes = mistakes_in(text)
+            review.problems += findings_in(file.name, text)
         except (OSError, UnicodeDecodeError) as error:
-            mistakes = [f"It cannot be read: {error}"]
-        review.problems += [mistake_in(file.name, mistake) for mistake in mistakes]
+            review.problems.append(mistake_in(file.name, f"It cannot be read: {error}"))
     now = Criteria(text, stack_file.allows_retired)
     criteria, review.policy_changes = criteria_of(
         short_name(review.stack), now, base, options.allowed
