@@ -7,6 +7,8 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -216,9 +218,26 @@ def table(*headings: str, title: str = "") -> ReportTable:
     return ReportTable(headings, title)
 
 
-def as_json(document: Mapping[str, Any], plain: Callable[[Any], Any] | None = None) -> str:
-    """JSON; `plain` gives what it has for a value of another type."""
-    return json.dumps(document, indent=2, default=plain) + "\n"
+def as_json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=2, default=_plain) + "\n"
+
+
+def as_data(facts: Any) -> Any:
+    """The dataclasses in facts as mappings, with the names that JSON has for their fields."""
+    if is_dataclass(facts) and not isinstance(facts, type):
+        return asdict(facts, dict_factory=_with_json_names)
+    return [as_data(each) for each in facts]
+
+
+def _with_json_names(members: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {re.sub(r"_(.)", lambda match: match[1].upper(), name): at for name, at in members}
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has for a value of another type."""
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value.word if isinstance(value, Cause) else str(value)
 
 
 def print_json(document: Mapping[str, Any], console: Console) -> None:

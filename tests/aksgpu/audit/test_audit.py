@@ -17,6 +17,7 @@ from aksgpu.audit.report import Audit, Cost
 from aksgpu.audit.stacks import Audited, Auditor, Broken
 from aksgpu.main import app
 from aksgpu.outcome import Cause, StoppedError
+from aksgpu.report import as_json
 from aksgpu.review.costs import PriceSource
 from aksgpu.review.model import Span
 from aksgpu.running import Program
@@ -46,6 +47,12 @@ def ends(*resources: Json) -> list[tuple[str, str]]:
 
 def of(*stacks: Audited) -> Audit:
     return Audit(stacks, [], {}, "USD", "", TODAY)
+
+
+def written(audit: Audit) -> Json:
+    """The document as a program reads it."""
+    document: Json = json.loads(as_json(report.document(audit)))
+    return document
 
 
 def test_what_of_a_stack_ends_and_when() -> None:
@@ -120,9 +127,9 @@ def test_the_largest_risk_is_told_first() -> None:
     assert audit.verdict is Cause.AUDIT_INCOMPLETE
     assert "kubeconfig" not in audit.verdict.sentence
     text = report.as_markdown(audit)
-    assert "    2027-03 : Kubernetes 1.35, 1 of the stacks" in text
-    assert "- **mandatory**: broken, gpu, a-rule: is wrong" in text
-    document = report.document(audit)
+    assert "- 2027-03-31: Kubernetes 1.35 ends, in ending (c)" in text
+    assert "- broken, gpu, a-rule (mandatory): is wrong" in text
+    document = written(audit)
     assert document["calendar"][0]["day"] == "2027-03-31"
     assert [stack["reason"] for stack in document["stacks"]][-1]
     assert Audit([stacks[2]], [], {}, "", "", TODAY).verdict is Cause.RULE_BROKEN
@@ -221,7 +228,7 @@ def test_secrets_are_masked_before_anything_reads_them(tmp_path: Path) -> None:
     ((pool, _),) = found.pools
     assert (pool.name, pool.vm_size) == ("[secret]", "[secret]")
     assert '"taints": ["[secret]"]' in found.reason
-    assert "TOPSECRET" not in json.dumps(report.document(of(found)))
+    assert "TOPSECRET" not in json.dumps(written(of(found)))
 
 
 def test_what_waits_for_its_deletion_is_no_pool(tmp_path: Path) -> None:
@@ -264,7 +271,7 @@ def test_a_sum_without_some_of_its_pools_says_so() -> None:
     assert audit.total() == (
         "All nodes together cost at least 1.00 USD an hour: no price for 0_v4 of prod and unread."
     )
-    by_name = {stack["name"]: stack for stack in report.document(audit)["stacks"]}
+    by_name = {stack["name"]: stack for stack in written(audit)["stacks"]}
     assert by_name["prod"]["unpriced"] == ["0_v4"]
     assert by_name["none"]["hourly"] == [0, 0]
     assert by_name["unread"]["hourly"] is None
@@ -282,7 +289,7 @@ def test_what_no_pool_costs_has_a_reason(location: str | None, why: str) -> None
     audit = priced({}, Audited("s", [home, resource("gpu", vmSize=T4, **IN)]))
     assert audit.total() == f"What the nodes cost is not known: {why}."
     assert audit.rows()[0][3] == "?"
-    assert report.document(audit)["stacks"][0]["hourly"] is None
+    assert written(audit)["stacks"][0]["hourly"] is None
 
 
 def test_a_list_that_does_not_answer_is_the_reason() -> None:

@@ -10,7 +10,8 @@ from typing import Any
 from aks_catalogue import kubernetes, retirement
 from aks_catalogue.shapes import at, mapping, mappings
 from aks_catalogue.sizes import find, gpu_sizes
-from aksgpu.audit.stacks import Audited, Json, cluster_of
+from aksgpu.audit.stacks import Audited, Json
+from aksgpu.review.pools import Cluster, cluster_of
 
 _PREVIEW = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)-preview")
 _INLINE = "inputs.agentPoolProfiles"
@@ -40,13 +41,13 @@ def retirements(stacks: Iterable[Audited]) -> list[Retirement]:
     )
 
 
-def _lasting(stack: Audited) -> set[tuple[str, str]]:
+def _lasting(stack: Audited) -> set[Cluster | None]:
     """The clusters with long-term support. Separate pools do not have their cluster's plan."""
     every = (mapping(one.get("inputs")) for one in stack.resources)
     return {cluster_of(one) for one in every if one.get("supportPlan") == kubernetes.LONG_TERM}
 
 
-def _of_resource(one: Json, lasting: set[tuple[str, str]]) -> Iterator[tuple[date, str]]:
+def _of_resource(one: Json, lasting: set[Cluster | None]) -> Iterator[tuple[date, str]]:
     lasts = cluster_of(mapping(one.get("inputs"))) in lasting
     # The cluster's own version, where the program leaves it to AKS.
     yield from _of_version(at(one, "outputs.currentKubernetesVersion"), long_term=lasts)

@@ -11,13 +11,13 @@ import typer
 from aks_catalogue.today import today
 from aksgpu.audit import report
 from aksgpu.audit.calendar import retirements
-from aksgpu.audit.report import Audit, Cost, summed
+from aksgpu.audit.report import Audit, Cost
 from aksgpu.audit.stacks import Audited, Auditor
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import PriceList
 from aksgpu.rehearsal_stage import pulumi_in
 from aksgpu.report import ReportConsole, print_json
-from aksgpu.review.costs import Lists, PriceSource, ask, cost
+from aksgpu.review.costs import Lists, PriceSource, ask, cost, total_of
 from machine_setup import ensure_engine
 from machine_setup.progress import Progress, to_stderr
 
@@ -88,6 +88,6 @@ def _costs(stacks: Iterable[Audited], source: PriceSource) -> tuple[dict[str, Co
 def _cost_of(stack: Audited, lists: Mapping[str, PriceList | Unanswered]) -> Cost:
     priced = [(pool.name, cost(pool, region, lists)) for pool, region in stack.pools]
     return Cost(
-        summed(span for _, span in priced if span),
+        total_of(span for _, span in priced),
         sorted({name for name, span in priced if not span}),
     )

@@ -15,7 +15,7 @@ from aks_catalogue.secrecy import with_secrets
 from aks_catalogue.shapes import mapping, mappings, sequence
 from aksgpu.outcome import Cause, stopped
 from aksgpu.review.model import Resource
-from aksgpu.review.pools import GpuPool, pools_by_inputs
+from aksgpu.review.pools import GpuPool, cluster_of, pools_by_inputs
 from aksgpu.running import READ_SECONDS, Program, ProgramError
 from provider_kit.secrecy import MASK
 
@@ -63,11 +63,6 @@ class Audited:
             found = pools_by_inputs(Resource(str(one.get("urn"))), str(one.get("type")), inputs)
             for pool in found:
                 yield pool, regions.get(cluster_of(inputs), "")
-
-
-def cluster_of(inputs: Json) -> tuple[str, str]:
-    """The cluster that it is, or is in. Azure ignores the case of names."""
-    return str(inputs.get("resourceGroupName")).lower(), str(inputs.get("resourceName")).lower()
 
 
 @dataclass(frozen=True)

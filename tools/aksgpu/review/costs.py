@@ -57,9 +57,9 @@ def costs(steps: Collection[Step], source: PriceSource | None = None) -> Costs |
     rotating = {step.resource for step in steps if rotates(step)}
     priced = {each: cost(*each, lists) for each in (*before, *after)}
     return Costs(
-        before=_sum(priced[each] for each in before),
-        after=_sum(priced[each] for each in after),
-        rotating=_sum(priced[each] for each in before if each[0].resource in rotating),
+        before=total_of(priced[each] for each in before),
+        after=total_of(priced[each] for each in after),
+        rotating=total_of(priced[each] for each in before if each[0].resource in rotating),
         currency=read[0].currency,
         source=read[0].name,
         asked_on=read[0].asked_on,
@@ -94,7 +94,8 @@ def cost(pool: GpuPool, region: str, lists: Lists) -> Span | None:
     return Span(pool.nodes.least * hourly, pool.nodes.most * hourly)
 
 
-def _sum(costs: Iterable[Span | None]) -> Span:
+def total_of(costs: Iterable[Span | None]) -> Span:
+    """The sum of those that are known."""
     return sum_of(filter(None, costs)) or Span(Fraction(0), Fraction(0))
 
 

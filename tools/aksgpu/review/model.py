@@ -1,11 +1,10 @@
 """The result of a review: the facts that every format of the report shows."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from aksgpu import report
 from aksgpu.outcome import AZURE, REHEARSAL, Cause, Finding, verdict
@@ -276,19 +275,8 @@ class Review:
 def as_json(review: Review) -> str:
     """The report for programs: all facts."""
     head = {"version": _VERSION, **review.verdict.document(), "cloud": review.cloud}
-    document = asdict(review, dict_factory=_with_json_names)
+    document = report.as_data(review)
     for stack, written in zip(review.stacks, document["stacks"], strict=True):
         written.update(stack.verdict.document())
         written["preflight"] = stack.preflight.to_json() if stack.preflight else None
-    return report.as_json(head | document, _plain)
-
-
-def _with_json_names(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {re.sub(r"_(.)", lambda match: match[1].upper(), name): at for name, at in members}
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has for a value that it does not know."""
-    if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else float(value)
-    return value.word if isinstance(value, Cause) else str(value)
+    return report.as_json(head | document)
