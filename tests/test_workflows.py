@@ -56,13 +56,13 @@ PERMISSIONS = {
 }
 # Whose every step has rights that a stranger must not get.
 TRUSTED = [job for job, rights in PERMISSIONS.items() if "write" in rights.values() or "up" in job]
-# The environment and the identity of each job that Azure lets in.
+# The environment of each job that Azure lets in.
 ENVIRONMENTS = {
-    ("pull-request", "preflight"): ("preview", "preview"),
-    ("deploy", "plan"): ("${{ matrix.stack }}-plan", "plan"),
-    ("deploy", "up"): ("${{ matrix.stack }}", "deploy"),
-    ("drift", "preview"): ("${{ matrix.stack }}-plan", "plan"),
-    ("drift", "audit"): ("${{ matrix.stack }}-plan", "plan"),
+    ("pull-request", "preflight"): "preview",
+    ("deploy", "plan"): "${{ matrix.stack }}-plan",
+    ("deploy", "up"): "${{ matrix.stack }}",
+    ("drift", "preview"): "${{ matrix.stack }}-plan",
+    ("drift", "audit"): "${{ matrix.stack }}-plan",
 }
 
 
@@ -195,7 +195,7 @@ def test_no_checkout_persists_its_token() -> None:
 def test_azure_credentials_are_protected_by_an_environment() -> None:
     assert {
         which: content["environment"] for which, content in JOBS.items() if "environment" in content
-    } == {which: environment for which, (environment, _) in ENVIRONMENTS.items()}
+    } == ENVIRONMENTS
     with_token = {which for which, rights in PERMISSIONS.items() if "id-token" in rights}
     # A release is attested with such a token, which Azure does not let in.
     assert with_token == {*ENVIRONMENTS, ("release", "publish")}
@@ -206,8 +206,7 @@ def test_every_job_in_azure_signs_in_in_one_way_with_pinned_tools(which: tuple[s
     """The runner's own pulumi deployed, and nothing signed in to a cluster with Entra."""
     content = JOBS[which]
     *_, sign_in = [step["run"] for step in content["steps"] if "run" in step]
-    _, identity = ENVIRONMENTS[which]
-    assert sign_in.startswith(f"PYTHONPATH=tools python3 -m aksgpu.ci.azure {identity} .ci/")
+    assert sign_in.startswith("PYTHONPATH=tools python3 -m aksgpu.ci.azure .ci/")
     assert ".ci/deployment-tools" in [step.get("run") for step in content["steps"]]
     assert {name: f"${{{{ vars.{name} }}}}" for name in VARIABLES}.items() <= content["env"].items()
     # Code that nobody has reviewed runs on no machine of the company's network.

@@ -48,11 +48,5 @@ def stacks_in(folder: Path) -> list[str]:
     return sorted(filter(None, (stack_of(file.name) for file in own)))
 
 
-def links_in(folder: Path) -> dict[str, str]:
-    """The names of the links among the stacks' files, with those of the files that they lead to."""
-    links = (file for file in folder.glob("Pulumi.*") if file.is_symlink())
-    return {link.name: _target(link).name for link in links}
-
-
 def _target(file: Path) -> Path:
     return Path(os.path.realpath(file))
