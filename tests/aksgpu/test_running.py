@@ -1,11 +1,9 @@
 """Programs are run by one rule: nothing is signalled twice, and nothing is left behind."""
 
-import fcntl
 import os
 import signal
 import subprocess
 import sys
-import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ import pytest
 
 from aksgpu import running
 from aksgpu.running import Program, ProgramError, terminated_as_interrupted
-from tests.bench import ROOT
 from tests.processes import command_lines
 from tests.waiting import PATIENCE, until
 
@@ -103,80 +100,6 @@ def test_a_child_gets_one_sigint_and_is_waited_for(
     assert not is_left(notes)
 
 
-def test_the_ctrl_c_of_a_terminal_reaches_a_child_once(notes: Path) -> None:
-    ours, theirs = os.openpty()
-    parent = subprocess.Popen(
-        [sys.executable, "-c", PARENT, CHILD, str(notes)],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        # Makes it the terminal of the session, whose Ctrl-C goes to the group in the foreground.
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
-    )
-    try:
-        until(notes.exists, "the child is at work")
-        os.write(ours, b"\x03")
-        assert end_of(parent) == "interrupted"
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    assert notes.read_text().splitlines() == ["SIGINT"]
-    assert not is_left(notes)
-
-
-def test_an_interruption_waits_until_a_child_is_started(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between the two the child was nobody's, and was left behind."""
-
-    class Interrupted(subprocess.Popen[bytes]):
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **options)
-            until(notes.exists, "the child is at work")
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(subprocess, "Popen", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        child(notes).attempt()
-    monkeypatch.undo()
-
-    assert notes.read_text().splitlines() == ["SIGINT"]
-    assert not is_left(notes)
-
-
-def test_two_quick_signals_leave_no_process(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second one was raised before the program had got its SIGINT: it went on by itself."""
-
-    class Interrupted(subprocess.Popen[bytes]):
-        signals = 2
-
-        def wait(self, timeout: float | None = None) -> int:
-            self.interrupt()
-            return super().wait(timeout)
-
-        def poll(self) -> int | None:
-            self.interrupt()
-            return super().poll()
-
-        def interrupt(self) -> None:
-            if self.signals:
-                until(notes.exists, "the child is at work")
-                self.signals -= 1
-                signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(subprocess, "Popen", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        child(notes).watch()
-    monkeypatch.undo()
-
-    try:
-        assert not is_left(notes)
-    finally:
-        for pid in command_lines(str(notes)):
-            os.kill(pid, signal.SIGKILL)
-
-
 def test_a_second_request_kills_the_process(notes: Path) -> None:
     parent = start(notes, "stubborn")
     os.killpg(parent.pid, signal.SIGINT)
@@ -231,15 +154,6 @@ def test_a_process_is_killed_after_its_grace_period(
     assert not is_left(notes)
 
 
-def test_a_child_is_ended_after_the_expected_output(notes: Path) -> None:
-    # Unbuffered, Python writes the end of a line by itself.
-    ended = child(notes).attempt_until(lambda printed: "ready\n" in printed, seconds=PATIENCE)
-
-    assert (ended.code, ended.out) == (7, "ready\n")
-    assert notes.read_text().splitlines() == ["SIGINT"]
-    assert not is_left(notes)
-
-
 def test_a_watched_child_is_not_killed_after_an_interruption(notes: Path) -> None:
     """An update that was interrupted was killed after 30 s, with operations under way in Azure."""
     hasty = PARENT.replace("with term", "running.GRACE_SECONDS = 0.1\nwith term")
@@ -255,27 +169,6 @@ def test_a_watched_child_is_not_killed_after_an_interruption(notes: Path) -> Non
 
     assert end_of(parent) == "interrupted"
     assert notes.read_text() == "ended by itself"
-
-
-def test_a_killed_program_leaves_no_child_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: Over
-) -> None:
-    """Each has a session of its own: killing the outer one's group left the inner one's child."""
-    mark = f"{tmp_path}-deep-inside"
-    nested = (
-        "import signal, sys; from pathlib import Path; from aksgpu.running import Program\n"
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "sleep = 'import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(600)'\n"
-        "Program((sys.executable, '-c', sleep), Path.cwd()).read(sys.argv[1])"
-    )
-    program = Program((sys.executable, "-c", nested), ROOT)
-    monkeypatch.setattr(running, "GRACE_SECONDS", GRACE)
-    # The outer one, and the inner one that it has started.
-    over(lambda: len(command_lines(mark)) > 1)
-    with pytest.raises(ProgramError):
-        program.attempt(mark, seconds=LIMIT)
-
-    until(lambda: not command_lines(mark), "the innermost is gone")
 
 
 def test_a_program_can_print_more_than_a_pipe_holds_while_it_ends(

@@ -1,12 +1,16 @@
 """Runs commands of the article, with or without progress, to their end or until some output."""
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, Popen
+from typing import IO
 
-from aksgpu.running import Ended, Program, ProgramError
+from aksgpu.running import GRACE_SECONDS, Ended, Program, ProgramError
 from machine_setup.cache import Say
 from machine_setup.progress import Progress
 
@@ -53,7 +57,7 @@ class Runner:
                 progress.update(next(reversed(printed.split("\n")[:-1]), "")[:DETAIL_LETTERS])
                 return bool(until) and until in printed
 
-            process = program.attempt_until(is_done, seconds=MOST_SECONDS)
+            process = _attempt_until(program, is_done)
         # Only these commands are logged: the output of `read` may have secrets.
         with (self.folder / "commands.txt").open("a", encoding="utf-8") as file:
             end = f"(exit code {process.code}, {time.monotonic() - started:.1f} s)"
@@ -62,6 +66,28 @@ class Runner:
 
     def _program(self, *command: str) -> Program:
         return Program(command, self.folder, self.environment)
+
+
+def _attempt_until(program: Program, is_done: Callable[[str], bool]) -> Ended:
+    """Runs a program until `is_done` returns true for its output so far, or to its end."""
+    deadline = time.monotonic() + MOST_SECONDS
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+
+        def poll(process: "Popen[bytes]") -> "Popen[bytes]":
+            while process.poll() is None and not is_done(_written(out)):
+                if time.monotonic() > deadline:
+                    raise ProgramError(f"`{program.name()}` did not end in {MOST_SECONDS:.0f} s")
+                time.sleep(POLL_SECONDS)
+            return process
+
+        process = program.running(poll, (), GRACE_SECONDS, stdin=DEVNULL, stdout=out, stderr=err)
+        return Ended(program.name(), process.returncode, _written(out), _written(err))
+
+
+def _written(file: IO[bytes]) -> str:
+    """The content of a file that a program writes, without moving the program's offset."""
+    size = os.fstat(file.fileno()).st_size
+    return os.pread(file.fileno(), size, 0).decode(errors="replace")
 
 
 def wait_until(what: str, holds: Callable[[], bool], say: Say | None = None) -> None:
