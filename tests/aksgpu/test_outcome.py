@@ -18,7 +18,7 @@ from rehearsal.cloud import CloudError
 from stack_settings.stack_file import NoStackFileError, StackFileError
 from tests.bench import ROOT
 
-COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review", "policies")
+COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review", "audit")
 
 
 def test_causes_have_four_exit_codes_and_that_of_an_interruption() -> None:
@@ -40,9 +40,9 @@ def test_each_cause_has_a_unique_name() -> None:
         ([Cause.FINE, Cause.RULE_NOT_RUN], Cause.RULE_NOT_RUN),
         ([Cause.RULE_NOT_RUN, Cause.GPU_POOL_LOST, Cause.RULE_BROKEN], Cause.RULE_BROKEN),
         ([Cause.RULE_BROKEN, Cause.PREVIEW_FAILED], Cause.PREVIEW_FAILED),
-        ([Cause.PREVIEW_FAILED, Cause.CLOUD_UNREACHABLE], Cause.CLOUD_UNREACHABLE),
+        ([Cause.PREVIEW_FAILED, Cause.AZURE_UNREACHABLE], Cause.AZURE_UNREACHABLE),
         ([Cause.STACK_FILE_INVALID, Cause.INTERRUPTED], Cause.INTERRUPTED),
-        ([Cause.QUOTA_TOO_SMALL, Cause.SIZE_NOT_OFFERED], Cause.SIZE_NOT_OFFERED),
+        ([Cause.QUOTA_TOO_SMALL, Cause.NOT_OFFERED], Cause.NOT_OFFERED),
         ([Cause.UNANSWERED, Cause.QUOTA_TOO_SMALL], Cause.QUOTA_TOO_SMALL),
         ([Cause.POD_PENDING, Cause.NODE_NOT_READY, Cause.POOL_AT_ZERO], Cause.NODE_NOT_READY),
         # The job was asked for: what it met comes first.
@@ -79,7 +79,7 @@ def failing(error: BaseException) -> Callable[[], int]:
         (ProgramError("why"), Cause.PROGRAM_FAILED),
         (NoStackFileError("why"), Cause.STACK_MISSING),
         (StackFileError("why"), Cause.STACK_FILE_INVALID),
-        (stopped(Cause.STACK_UNREADABLE, "why", "what to do"), Cause.STACK_UNREADABLE),
+        (stopped(Cause.CLUSTER_UNREACHABLE, "why", "what to do"), Cause.CLUSTER_UNREACHABLE),
         (
             StoppedError(
                 Finding(Cause.UNANSWERED, "why", ""), Finding(Cause.NOT_REGISTERED, "", "")

@@ -42,7 +42,7 @@ class Report:
 
     @property
     def verdict(self) -> Cause:
-        return Cause.FINE if self.is_ok else Cause.ARTICLE_DIFFERS
+        return Cause.FINE if self.is_ok else Cause.DIFFERS
 
     def document(self) -> Mapping[str, Any]:
         return {

@@ -31,38 +31,27 @@ class Cause(Enum):
     INTERRUPTED = (STOPPED, "the command was interrupted")
     CRASHED = (NOT_KNOWN, "aksgpu itself failed")
     ENGINE_UNAVAILABLE = (NOT_KNOWN, "Pulumi or Kubernetes is not available")
-    STACK_FILE_INVALID = (AGAINST, "a stack file is invalid")
-    POLICIES_INVALID = (AGAINST, "a configuration of the policy pack is invalid")
+    STACK_FILE_INVALID = (AGAINST, "a stack file or its configuration of the pack is invalid")
     ENVIRONMENT_UNREADABLE = (
         NOT_KNOWN,
         "a stack file uses values from an environment, which cannot be read here",
     )
-    STACK_MISSING = (WRONG_USAGE, "a stack does not exist")
-    FILE_MISSING = (WRONG_USAGE, "a file does not exist")
+    STACK_MISSING = (WRONG_USAGE, "a stack or a file does not exist")
     REHEARSAL_UNAVAILABLE = (NOT_KNOWN, "the rehearsal cloud is not available")
     # A check.
-    STACK_UNREADABLE = (NOT_KNOWN, "the stack's kubeconfig cannot be read")
-    CLUSTER_UNREACHABLE = (NOT_KNOWN, "the cluster's API server does not answer")
+    CLUSTER_UNREACHABLE = (NOT_KNOWN, "the cluster cannot be reached, or its kubeconfig not read")
     # Of a preflight; credentials-refused is of a check too.
     CREDENTIALS_REFUSED = (NOT_KNOWN, "the credentials are refused")
-    AZURE_UNREACHABLE = (NOT_KNOWN, "Azure cannot be reached")
-    PLACEHOLDERS = (AGAINST, "a stack file still has placeholders")
+    AZURE_UNREACHABLE = (NOT_KNOWN, "Azure or the state backend cannot be reached")
     NOT_REGISTERED = (AGAINST, "a provider or a feature is not registered")
     EXISTENCE = (AGAINST, "a resource is missing, or already exists")
-    SIZE_RETIRED = (AGAINST, "a VM size is retired and no longer offered")
-    SIZE_NOT_OFFERED = (AGAINST, "a VM size is not offered in this region, zone or subscription")
-    VERSION_NOT_OFFERED = (AGAINST, "the Kubernetes version is not offered in this region")
+    NOT_OFFERED = (AGAINST, "a VM size or a Kubernetes version is not offered here")
     QUOTA_TOO_SMALL = (AGAINST, "a quota is too small for the stack")
-    UNANSWERED = (NOT_KNOWN, "Azure did not answer a question")
-    # An audit.
-    AUDIT_INCOMPLETE = (NOT_KNOWN, "a stack cannot be audited")
+    UNANSWERED = (NOT_KNOWN, "a question has no answer, or a stack cannot be read")
     # A review.
-    CLOUD_UNREACHABLE = (NOT_KNOWN, "Azure or the state backend cannot be reached")
-    BASE_FAILED = (NOT_KNOWN, "the base, which the change is compared with, could not be created")
     PREVIEW_FAILED = (NOT_KNOWN, "a preview failed")
     RULE_BROKEN = (AGAINST, "a mandatory rule is broken")
     GPU_POOL_LOST = (AGAINST, "a GPU pool is deleted, replaced or resized without being allowed")
-    PREFLIGHT = (AGAINST, "the preflight found something that Azure would refuse")
     RULE_NOT_RUN = (NOT_KNOWN, "a rule could not run")
     # A rehearsal.
     CLUSTER_DOWN = (AGAINST, "the control plane of a rehearsed cluster is dead")
@@ -83,10 +72,8 @@ class Cause(Enum):
     GPUS_ALL_USED = (AGAINST, "all GPUs are in use")
     POD_PENDING = (AGAINST, "a pod that requests a GPU cannot be scheduled")
     TIMEOUT = (NOT_KNOWN, "the check took longer than --timeout")
-    # Of the article.
-    ARTICLE_DIFFERS = (AGAINST, "a row is not ok, or a difference has no explanation")
-    # Of the proof on Azure.
-    PROOF_DIFFERS = (AGAINST, "something is otherwise than expected")
+    # Of the article, and of the proof on Azure.
+    DIFFERS = (AGAINST, "something is otherwise than expected")
     # Worth a line, but no problem.
     GPUS_PARTLY_UNHEALTHY = (OK, "a node has fewer allocatable GPUs than its capacity")
     GPUS_IMPAIRED = (OK, "a node's GPUs are slower than usual, or have no metrics")

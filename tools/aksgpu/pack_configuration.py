@@ -41,7 +41,7 @@ def findings_in(file: str, text: str) -> list[Finding]:
 
 
 def mistake_in(file: str, mistake: str) -> Finding:
-    return Finding(Cause.POLICIES_INVALID, mistake, _ADVICE, key=file)
+    return Finding(Cause.STACK_FILE_INVALID, mistake, _ADVICE, key=file)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

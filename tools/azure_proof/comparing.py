@@ -45,7 +45,7 @@ def compare(file: Path, console: Console) -> int:
     for each in differing:
         shown.add_row(each.step, each.what, each.azure, each.rehearsal)
     console.print(shown)
-    cause = Cause.PROOF_DIFFERS if differing else Cause.FINE
+    cause = Cause.DIFFERS if differing else Cause.FINE
     print_result(cause, console)
     return cause.exit_code
 
@@ -123,7 +123,7 @@ def _read(file: Path) -> dict[str, Any]:
     if isinstance(content, dict) and {"steps", "choice", "extra"} <= content.keys():
         return content
     raise stopped(
-        Cause.FILE_MISSING,
+        Cause.STACK_MISSING,
         f"{file} is not the evidence of a proof",
         "name the evidence.json that `make azure-proof` has written",
     )

@@ -244,7 +244,7 @@ def _verdict(
     results: Sequence[StepResult], console: Console, file: Path, page: Path, *, is_late: bool
 ) -> int:
     others = [result.title for result in results if not result.is_as_expected]
-    cause = Cause.PROOF_DIFFERS if others else Cause.TIMEOUT if is_late else Cause.FINE
+    cause = Cause.DIFFERS if others else Cause.TIMEOUT if is_late else Cause.FINE
     print_result(cause, console)
     console.print(Text(f"For people: {page}"), soft_wrap=True)
     print_next(

@@ -124,7 +124,7 @@ def test_the_largest_risk_is_told_first() -> None:
     assert audit.total() == (
         "All nodes together cost at least 1.00 to 2.00 USD an hour: no price for unread."
     )
-    assert audit.verdict is Cause.AUDIT_INCOMPLETE
+    assert audit.verdict is Cause.UNANSWERED
     assert "kubeconfig" not in audit.verdict.sentence
     text = report.as_markdown(audit)
     assert "- 2027-03-31: Kubernetes 1.35 ends, in ending (c)" in text

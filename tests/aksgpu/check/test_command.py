@@ -138,7 +138,7 @@ def test_progress_is_written_to_stderr(site: Site, start: Start) -> None:
 
 
 def test_a_stack_without_a_rehearsal_is_reported(start: Start, tmp_path: Path) -> None:
-    problem = ended(start("--rehearsal", "--json")).only("stack-unreadable")
+    problem = ended(start("--rehearsal", "--json")).only("cluster-unreachable")
     assert "has not been rehearsed" in problem["what"]
     assert "make rehearse STACK=dev" in problem["advice"]
     # And no cloud was started to find that out.

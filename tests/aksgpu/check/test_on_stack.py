@@ -63,11 +63,11 @@ def test_the_stacks_kubeconfig_is_neither_printed_nor_kept(site: Site, own: Benc
 
 def test_a_stack_without_a_kubeconfig_is_reported(own: Bench) -> None:
     own.up("import pulumi\npulumi.export('a', 'b')")
-    problem = checked_stack(own).only("stack-unreadable")
+    problem = checked_stack(own).only("cluster-unreachable")
     assert "has no output kubeconfig" in problem["what"]
 
 
 def test_an_unknown_stack_is_reported(own: Bench) -> None:
     own.pulumi("stack", "rm", "--yes")
-    problem = checked_stack(own).only("stack-unreadable")
+    problem = checked_stack(own).only("cluster-unreachable")
     assert "no stack named 'test' found" in problem["what"]

@@ -19,7 +19,7 @@ def test_an_invalid_kubeconfig_stops_the_check_and_is_not_repeated(tmp_path: Pat
     with pytest.raises(StoppedError) as error:
         of_file(file)
     assert SECRET not in str(error.value)
-    assert [finding.cause for finding in error.value.findings] == [Cause.STACK_UNREADABLE]
+    assert [finding.cause for finding in error.value.findings] == [Cause.CLUSTER_UNREACHABLE]
 
 
 def test_an_unusable_kubeconfig_stops_the_check() -> None:
@@ -37,7 +37,7 @@ def test_an_unusable_kubeconfig_stops_the_check() -> None:
 
     with pytest.raises(StoppedError) as error:
         asyncio.run(look())
-    assert [finding.cause for finding in error.value.findings] == [Cause.STACK_UNREADABLE]
+    assert [finding.cause for finding in error.value.findings] == [Cause.CLUSTER_UNREACHABLE]
 
 
 @pytest.mark.parametrize("ending", ["exit 1", "echo error: no stack >&2; exit 1", "exit 0"])

@@ -186,7 +186,7 @@ def test_the_report_names_the_problem_and_one_next_step(place: Place) -> None:
     page = io.StringIO()
     render(result, Console(file=page, width=250), "go on")
     *_, verdict_line, next_line = page.getvalue().rstrip().splitlines()
-    assert verdict_line.startswith("Result: size-not-offered - ")
+    assert verdict_line.startswith("Result: not-offered - ")
     assert verdict_line.endswith("(exit code 1).")
     assert next_line.startswith("Next:   gpuPools[0].vmSize: use a size such as Standard_NC16as")
     # The one remedy is not printed twice.
@@ -205,7 +205,7 @@ def test_the_report_names_the_problem_and_one_next_step(place: Place) -> None:
 
 @pytest.mark.parametrize(
     ("is_rehearsal", "answer", "cause"),
-    [(True, "warning", None), (False, "problem", Cause.PLACEHOLDERS)],
+    [(True, "warning", None), (False, "problem", Cause.STACK_FILE_INVALID)],
 )
 def test_a_placeholder_stops_azure_and_not_a_rehearsal(
     is_rehearsal: bool, answer: str, cause: Cause | None

@@ -43,12 +43,12 @@ def test_a_size_that_is_not_offered_is_reported_with_the_nearest_sizes(
     row = the(result, "size", "t4")
     assert (row.answer, row.cause, row.key) == (
         "problem",
-        Cause.SIZE_NOT_OFFERED,
+        Cause.NOT_OFFERED,
         "gpuPools[0].vmSize",
     )
     assert words in row.what
     assert "use a size such as Standard_NC16as_T4_v3, Standard_NC4as_T4_v3," in row.advice
-    assert result.exit_code == Cause.SIZE_NOT_OFFERED.exit_code
+    assert result.exit_code == Cause.NOT_OFFERED.exit_code
     # What holds elsewhere holds there.
     assert place.ask(gpuPools=[T4], location="westeurope").exit_code == 0
 
@@ -73,7 +73,7 @@ def test_zones_that_are_closed_to_the_subscription_are_reported(place: Place) ->
     assert the(place.ask(gpuPools=[pool]), "zones", "t4").answer == "ok"
     place.offer(sizes=[{"size": SIZE, "is": "restricted", "zones": [2]}])
     row = the(place.ask(gpuPools=[pool]), "zones", "t4")
-    assert (row.answer, row.cause) == ("problem", Cause.SIZE_NOT_OFFERED)
+    assert (row.answer, row.cause) == ("problem", Cause.NOT_OFFERED)
     assert row.what == f"{SIZE} is not offered to this subscription in zone 2 of eastus"
     assert row.advice.startswith(
         "use zones 1, 3, or use a size that is in all these zones, such as "
@@ -150,4 +150,4 @@ def test_a_retired_size_that_is_not_offered_is_reported_as_retired(place: Place)
     pool = T4 | {"vmSize": "Standard_NC6s_v3"}
     result = place.ask(allowRetired="true", gpuPools=[pool])
     assert result.verdict is Cause.SIZE_RETIRED
-    assert the(result, "size", "t4").cause is Cause.SIZE_NOT_OFFERED
+    assert the(result, "size", "t4").cause is Cause.NOT_OFFERED

@@ -105,7 +105,7 @@ def test_a_pool_of_a_cluster_with_long_term_support_may_have_its_versions() -> N
 def test_a_version_that_is_only_in_another_region_is_reported(place: Place) -> None:
     place.offer(versions=[{"location": "eastus", "offered": ["1.34"]}])
     result = place.ask(cluster={"kubernetesVersion": "1.36"})
-    assert result.verdict is Cause.VERSION_NOT_OFFERED
+    assert result.verdict is Cause.NOT_OFFERED
     row = the(result, "version")
     assert row.advice == "use one of 1.34, or remove the setting"
     here = place.ask(cluster={"kubernetesVersion": "1.36"}, location="westeurope")
@@ -280,7 +280,7 @@ def test_an_existing_cluster_decides_the_location_of_its_pools(
     result = place.ask(**{**there, "location": "westeurope"}, gpuPools=[T4])
     assert result.location == ELSEWHERE
     assert the(result, "location").answer == "warning"
-    assert result.verdict is Cause.SIZE_NOT_OFFERED
+    assert result.verdict is Cause.NOT_OFFERED
 
 
 def test_names_must_be_free_or_owned_by_the_stack(place: Place) -> None:

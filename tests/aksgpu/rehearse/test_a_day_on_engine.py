@@ -35,7 +35,7 @@ def test_a_stack_is_rehearsed_through_its_mistakes_and_changes(checkout: Checkou
 
     # This key moved the rehearsal to the Azure of 2021, which offers the size.
     checkout.says(**NAMED, allowRetired=True, gpuPools=[POOL | {"vmSize": "Standard_NC6s_v3"}])
-    assert "Result: size-retired" in checkout.rehearse(code=1)
+    assert "Result: not-offered" in checkout.rehearse(code=1)
 
     checkout.says(**NAMED, gpuPools=[SIZE])
     assert "Standard_NC8as_T4_v3" in checkout.rehearse()

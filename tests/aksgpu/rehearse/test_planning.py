@@ -114,4 +114,4 @@ def test_mistakes_in_the_policy_configuration_have_their_own_cause(
     file.write_bytes(content)
     with pytest.raises(StoppedError) as stopped:
         planning.refuse_mistakes(file)
-    assert {finding.cause for finding in stopped.value.findings} == {Cause.POLICIES_INVALID}
+    assert {finding.cause for finding in stopped.value.findings} == {Cause.STACK_FILE_INVALID}

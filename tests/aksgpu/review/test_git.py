@@ -98,4 +98,4 @@ def test_an_unreadable_policy_configuration_is_reported_as_invalid(
     (repository / "Pulumi.dev.policies.json").write_bytes(content)
     review, _ = judged(repository)
     (problem,) = review.problems
-    assert problem.cause.word == "policies-invalid"
+    assert problem.cause.word == "stack-file-invalid"

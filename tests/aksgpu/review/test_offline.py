@@ -220,10 +220,10 @@ def test_a_value_that_azure_would_refuse_fails_the_review(tmp_path: Path) -> Non
         tmp_path / "project", "old", gpuPools=pools, cluster={"kubernetesVersion": "1.32"}
     )
 
-    report = reviewed(tmp_path, "--project", str(project), "--stack", "old", cause="preflight")
+    report = reviewed(tmp_path, "--project", str(project), "--stack", "old", cause="not-offered")
 
     (stack,) = report["stacks"]
-    assert stack["preflight"]["cause"] == "version-not-offered"
+    assert stack["preflight"]["cause"] == "not-offered"
     # The rehearsal's prices are made up.
     assert stack["preflight"]["costs"] is None
     # The preview says what it would do all the same.
@@ -267,10 +267,10 @@ def test_a_base_that_cannot_be_deployed_fails_the_review(
     stack_file.write_text(content)
 
     where = ("--project", str(pull_request), "--base", "HEAD", "--stack", STACK)
-    (stack,) = reviewed(tmp_path, *where, cause="base-failed")["stacks"]
+    (stack,) = reviewed(tmp_path, *where, cause="preview-failed")["stacks"]
 
     (problem,) = stack["problems"]
-    assert problem["cause"] == "base-failed"
+    assert problem["cause"] == "preview-failed"
     assert "NOT-A-NAME" in problem["what"]
 
 

@@ -186,7 +186,7 @@ def test_another_packs_rule_and_configuration_are_used_without_secrets(
     assert Cause.RULE_BROKEN in only(review).causes
     # Pulumi passes over what is configured for a rule that the pack does not have: here, ours.
     (problem,) = only(review).problems
-    assert (problem.cause, problem.key) == (Cause.POLICIES_INVALID, configuration.name)
+    assert (problem.cause, problem.key) == (Cause.STACK_FILE_INVALID, configuration.name)
     assert SECRET not in told_in_any_format(review)
 
 
@@ -217,7 +217,7 @@ def test_an_unreachable_cloud_is_reported(
     for name in ("ARM_METADATA_HOSTNAME", "AZURE_AUTHORITY_HOST"):
         monkeypatch.setenv(name, "localhost:1")
 
-    assert only(reviewed()).verdict is Cause.CLOUD_UNREACHABLE
+    assert only(reviewed()).verdict is Cause.AZURE_UNREACHABLE
 
 
 @pytest.mark.long

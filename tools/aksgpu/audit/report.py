@@ -50,7 +50,7 @@ class Audit:
 
     @property
     def verdict(self) -> Cause:
-        causes = [Cause.AUDIT_INCOMPLETE for stack in self.stacks if stack.reason]
+        causes = [Cause.UNANSWERED for stack in self.stacks if stack.reason]
         is_broken = any(one.is_mandatory for stack in self.stacks for one in stack.broken)
         return verdict([*causes, *[Cause.RULE_BROKEN] * is_broken])
 

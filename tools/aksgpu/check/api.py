@@ -36,7 +36,7 @@ def kubeconfig_required() -> Iterator[None]:
         ) from None
     except KubeconfigError as error:
         raise stopped(
-            Cause.STACK_UNREADABLE,
+            Cause.CLUSTER_UNREACHABLE,
             f"the kubeconfig cannot be used: {error}",
             "get a new one: `az aks get-credentials`, or `pulumi up --refresh` for a stack's",
         ) from None

@@ -87,7 +87,7 @@ def _of_project(_stack: str) -> Program:
 def _of_rehearsal(stack: str) -> Program:
     if not rehearsal_home().exists():
         raise stopped(
-            Cause.STACK_UNREADABLE,
+            Cause.CLUSTER_UNREACHABLE,
             f"the stack {stack} has not been rehearsed",
             rehearse_line(stack),
         )

@@ -31,7 +31,7 @@ def of_file(file: Path) -> Target:
     """The cluster of a kubeconfig file; nothing is known about its pools but their nodes."""
     if not file.is_file():
         raise stopped(
-            Cause.STACK_UNREADABLE,
+            Cause.CLUSTER_UNREACHABLE,
             f"the file {file} does not exist",
             "name a kubeconfig: `az aks get-credentials --file FILE` writes one",
         )
@@ -49,7 +49,7 @@ def of_resources(resources: Sequence[Any], pulumi: Program, stack: str) -> Targe
     text = outputs.get("kubeconfig")
     if not isinstance(text, str) or not text:
         raise stopped(
-            Cause.STACK_UNREADABLE,
+            Cause.CLUSTER_UNREACHABLE,
             f"the stack {stack} has no output kubeconfig",
             "a stack without device plugin and sample job has none: write a kubeconfig with "
             "`az aks get-credentials --file FILE`, and use `aksgpu check --kubeconfig FILE`",
@@ -95,7 +95,7 @@ def _resources(pulumi: Program, stack: str) -> list[Any]:
     except ValueError:
         reason = "it did not print JSON"
     raise stopped(
-        Cause.STACK_UNREADABLE,
+        Cause.CLUSTER_UNREACHABLE,
         f"`pulumi stack export` cannot read the stack {stack}: {reason}",
         "run it in the stack's project folder, sign in to its backend (`pulumi login`), and set "
         "its passphrase",

@@ -114,4 +114,4 @@ def placeholder_rows(configuration: StackConfiguration, *, is_rehearsal: bool) -
         if is_rehearsal:
             yield about.warning(what, f"{advice} before you use Azure")
         else:
-            yield about.problem(Cause.PLACEHOLDERS, what, advice)
+            yield about.problem(Cause.STACK_FILE_INVALID, what, advice)

@@ -78,15 +78,15 @@ def _offered(pool: PlannedPool, size: OfferedSize | None, sizes: Sizes, here: st
     about = About("size", pool.name, f"{pool.key}.vmSize")
     if not sizes:
         advice = "use a region that exists: `az account list-locations --output table` lists them"
-        return about.problem(Cause.SIZE_NOT_OFFERED, f"no VM size is offered in {here}", advice)
+        return about.problem(Cause.NOT_OFFERED, f"no VM size is offered in {here}", advice)
     others = _use_nearest(pool, sizes)
     if size is None:
         what = f"{pool.vm_size} is not offered in {here}"
-        return about.problem(Cause.SIZE_NOT_OFFERED, what, f"{others}, or another region")
+        return about.problem(Cause.NOT_OFFERED, what, f"{others}, or another region")
     if size.refused:
         refusal, advice = _REFUSALS.get(size.refused, _OTHER_REFUSAL)
         what = f"{size.name} {refusal} in {here} ({size.refused})"
-        return about.problem(Cause.SIZE_NOT_OFFERED, what, f"{others}, or {advice}")
+        return about.problem(Cause.NOT_OFFERED, what, f"{others}, or {advice}")
     zones = f", {_counted(sorted(size.usable_zones))}" if size.usable_zones else ", without zones"
     return about.ok(f"{size.name} is offered in {here}{zones}")
 
@@ -103,7 +103,7 @@ def _zones(pool: PlannedPool, size: OfferedSize, sizes: Sizes, here: str) -> Row
     advice = f"use {_counted(usable)}" if usable else "remove the zones"
     if near := nearest(pool, sizes.values(), pool.zones):
         advice += f", or use a size that is in all these zones, such as {', '.join(near)}"
-    return about.problem(Cause.SIZE_NOT_OFFERED, what, advice)
+    return about.problem(Cause.NOT_OFFERED, what, advice)
 
 
 def _spot(pool: PlannedPool, size: OfferedSize, sizes: Sizes) -> Row:
@@ -111,7 +111,7 @@ def _spot(pool: PlannedPool, size: OfferedSize, sizes: Sizes) -> Row:
     if size.can_be_spot:
         return about.ok(f"{size.name} is offered as spot, while capacity lasts")
     advice = f"remove spot, or {_use_nearest(pool, sizes)}"
-    return about.problem(Cause.SIZE_NOT_OFFERED, f"{size.name} is not offered as spot", advice)
+    return about.problem(Cause.NOT_OFFERED, f"{size.name} is not offered as spot", advice)
 
 
 def _retired(pool: PlannedPool, facts: Facts, today: date) -> Iterator[Row]:
@@ -127,7 +127,7 @@ def _retired(pool: PlannedPool, facts: Facts, today: date) -> Iterator[Row]:
     elif facts.has_pool(pool.name, pool.vm_size):
         yield about.warning(f"{what}; the pool exists", advice)
     elif isinstance(facts.sizes, Mapping) and plain(pool.vm_size) not in facts.sizes:
-        yield about.problem(Cause.SIZE_RETIRED, what, advice)
+        yield about.problem(Cause.NOT_OFFERED, what, advice)
     else:
         yield about.warning(f"{what}; it works as long as Azure lists it", advice)
 

@@ -76,7 +76,7 @@ def _offered(
     elif not plans.intersection(_plans(version)):
         what = f"Kubernetes {desired} is offered only with long-term support"
     if what or version is None:
-        return about.problem(Cause.VERSION_NOT_OFFERED, what, advice)
+        return about.problem(Cause.NOT_OFFERED, what, advice)
     if version.is_preview:
         return about.warning(f"Kubernetes {desired} is a preview in {here}", advice)
     return about.ok(f"Kubernetes {desired} is offered in {here}")

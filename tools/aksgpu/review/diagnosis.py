@@ -42,7 +42,7 @@ _SIGNS: tuple[tuple[str, Cause, str], ...] = (
         r"|certificate verify failed|ServiceRequestError|PULUMI_ACCESS_TOKEN must be set"
         r"|please run `?'?az login|AADSTS\d+|InvalidAuthenticationToken|AuthenticationFailed"
         r"|ClientAuthenticationError|ExpiredAuthenticationToken|401 unauthorized",
-        Cause.CLOUD_UNREACHABLE,
+        Cause.AZURE_UNREACHABLE,
         "check the network, sign in to Azure (`az login`) and to the backend (`pulumi login`)",
     ),
     ("", Cause.PREVIEW_FAILED, "`pulumi preview` on this stack shows the error with its context"),

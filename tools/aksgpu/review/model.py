@@ -232,8 +232,8 @@ class StackReview:
             yield Cause.RULE_BROKEN
         if any(not pool.allowed for pool in self.lost):
             yield Cause.GPU_POOL_LOST
-        if self.preflight and self.preflight.verdict.is_problem:
-            yield Cause.PREFLIGHT
+        if self.preflight:
+            yield self.preflight.verdict
         if self.not_run:
             yield Cause.RULE_NOT_RUN
 

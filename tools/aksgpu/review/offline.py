@@ -60,7 +60,7 @@ def rehearsed(
             settings = None if base is None else _settings(project, stack, base)
         except (StackFileError, StoppedError) as error:
             if isinstance(error, EscEnvironmentError):
-                raise stopped(Cause.BASE_FAILED, str(error), _WITHOUT_BASE) from None
+                raise stopped(Cause.PREVIEW_FAILED, str(error), _WITHOUT_BASE) from None
             base, settings = None, None
             review.notes.append(_INVALID_BASE)
         # A cloud without a base stays empty, and needs no control planes.
@@ -108,9 +108,9 @@ def _is_deployed(
         if {finding.cause for finding in error.findings} == {Cause.STACK_FILE_INVALID}:
             return False
         advice = f"correct the base, or {_WITHOUT_BASE}"
-        raise stopped(Cause.BASE_FAILED, str(error), advice) from None
+        raise stopped(Cause.PREVIEW_FAILED, str(error), advice) from None
     except EscEnvironmentError as error:
-        raise stopped(Cause.BASE_FAILED, str(error), _WITHOUT_BASE) from None
+        raise stopped(Cause.PREVIEW_FAILED, str(error), _WITHOUT_BASE) from None
     except StackFileError:
         return False
     return True
