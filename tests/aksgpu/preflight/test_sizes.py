@@ -149,5 +149,5 @@ def test_a_size_that_is_in_no_table_is_judged_by_azures_list(
 def test_a_retired_size_that_is_not_offered_is_reported_as_retired(place: Place) -> None:
     pool = T4 | {"vmSize": "Standard_NC6s_v3"}
     result = place.ask(allowRetired="true", gpuPools=[pool])
-    assert result.verdict is Cause.SIZE_RETIRED
+    assert result.verdict is Cause.NOT_OFFERED
     assert the(result, "size", "t4").cause is Cause.NOT_OFFERED
