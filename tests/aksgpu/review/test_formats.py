@@ -122,15 +122,3 @@ def test_no_name_sends_control_characters_to_a_report(written: Callable[[Review]
 
 
 RULING_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
-def test_lines_are_not_cut_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names and addresses were wrapped at 80 columns, in the middle."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-    console = ReportConsole(file=io.StringIO())
-    name = "a-long-name-" * 30
-    print_report(review(whole_stack(text=f" https://example.com/{name}", names=name)), console)
-    assert isinstance(console.file, io.StringIO)
-    lines = console.file.getvalue().split("\n")
-    assert any(f"https://example.com/{name}" in line for line in lines)
-    assert max(map(len, lines)) < 2_000
