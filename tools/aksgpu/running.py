@@ -9,10 +9,12 @@ Only the standard library: `aksgpu.ci` runs without an installation.
 """
 
 import json
+import math
 import os
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -176,9 +178,12 @@ def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
     try:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-            # Keeps reading: a full pipe would keep it from ending.
-            with suppress(subprocess.TimeoutExpired):
-                process.communicate(timeout=grace)
+            deadline = time.monotonic() + (math.inf if grace is None else grace)
+            while process.poll() is None and time.monotonic() < deadline:
+                # Keeps reading: a full pipe would keep it from ending. A child of it can hold the
+                # pipe open, so that its end is not that of the program.
+                with suppress(subprocess.TimeoutExpired):
+                    process.communicate(timeout=0.1)
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
