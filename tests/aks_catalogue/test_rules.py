@@ -86,11 +86,8 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
         {"zones": ["1", "2"], "proximityPlacementGroupId": PLACEMENT},
         "proximityPlacementGroupId",
     ),
-    ("gpuPools[0]", {"maxPods": 9}, "maxPods"),
     ("gpuPools[0]", {"spot": True, "maxUnavailable": "1"}, "maxUnavailable"),
     ("gpuPools[0]", {"drainTimeoutMinutes": 4}, "drainTimeoutMinutes"),
-    ("gpuPools[0]", {"nodeSoakMinutes": -1}, "nodeSoakMinutes"),
-    ("gpuPools[0]", {"undrainableNodeBehavior": "cordon"}, "undrainableNodeBehavior"),
     ("gpuPools[0]", {"customHeaders": {"a b": "c"}}, 'customHeaders["a b"]'),
     ("gpuPools[0]", {"customHeaders": {"Accept": "c"}}, "customHeaders.Accept"),
     ("gpuPools[0]", {"customHeaders": {"a": "b", "A": "b"}}, "customHeaders.A"),
@@ -147,7 +144,10 @@ def from_settings(
 
 @pytest.mark.parametrize(("part", "properties", "path"), CASES)
 def test_a_mistake_is_reported_by_key(part: str, properties: dict[str, Any], path: str) -> None:
-    assert [mistake.path for mistake in from_settings(part, properties)] == [f"{part}.{path}"]
+    (mistake,) = from_settings(part, properties)
+    assert mistake.path == f"{part}.{path}"
+    # Not that there is no such key: rows of withdrawn ones passed by that.
+    assert "is not a key" not in mistake.reason
 
 
 @pytest.mark.parametrize(
