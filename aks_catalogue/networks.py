@@ -28,6 +28,13 @@ PRIVATE = (
 # Public, but AKS accepted a part of it (172.56.0.0/16, recorded in November and December 2023,
 # after the release notes that refuse public ranges). Whether it accepts the rest is unknown.
 UNCLEAR = IPv4Network("172.0.0.0/8")
+# Ranges that stand for others in documentation, of RFC 5737 and RFC 3849: nobody has them.
+DOCUMENTATION = (
+    IPv4Network("192.0.2.0/24"),
+    IPv4Network("198.51.100.0/24"),
+    IPv4Network("203.0.113.0/24"),
+)
+DOCUMENTATION_OF_IPV6 = IPv6Network("2001:db8::/32")
 # AKS's defaults.
 PODS, SERVICES = "10.244.0.0/16", "10.0.0.0/16"
 # The shortest prefix of a service range.
@@ -64,6 +71,13 @@ def overlap(one: Network | None, other: Network | None) -> bool:
 def is_reserved(cidr: Network | None) -> bool:
     """Whether AKS reserves a part of the range."""
     return any(overlap(cidr, reserved) for reserved in RESERVED)
+
+
+def is_of_documentation(cidr: Network | None) -> bool:
+    """Whether a range is a part of one that stands for others in documentation."""
+    if isinstance(cidr, IPv4Network):
+        return any(cidr.subnet_of(example) for example in DOCUMENTATION)
+    return isinstance(cidr, IPv6Network) and cidr.subnet_of(DOCUMENTATION_OF_IPV6)
 
 
 def is_public(cidr: Network | None) -> bool:

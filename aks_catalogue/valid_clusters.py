@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from aks_catalogue import clusters, gpu_operator, kubernetes, regions, resource_groups
+from aks_catalogue import clusters, gpu_operator, kubernetes, networks, regions, resource_groups
 from aks_catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
 from aks_catalogue.valid import Rule, Values, matches, wrong_if
 from aks_catalogue.valid_pools import channel_conflict
@@ -73,6 +73,11 @@ GROUP_NAME = _name_of("resource group", resource_groups.NAME, resource_groups.NA
 NOT_PRIVATE = wrong_if(
     lambda ranges, cluster: ranges and cluster.get("private"),
     "a private cluster has no public API server: remove authorizedIpRanges, or private",
+)
+# AKS takes it, and then nobody reaches the API server.
+NO_EXAMPLE = wrong_if(
+    lambda text, _: networks.is_of_documentation(networks.network(text)),
+    "{} is a range of documentation, which nobody has: set your range",
 )
 WITH_ISSUER = wrong_if(
     lambda on, cluster: on and not cluster.get("oidcIssuer", True),

@@ -270,6 +270,7 @@ class AksClusterArgs:
     authorized_ip_ranges: pulumi.Input[Sequence[pulumi.Input[str]]] = makes(
         "apiServerAccessProfile.authorizedIPRanges",
         rules=[valid.NOT_PRIVATE],
+        each=[valid.NO_EXAMPLE],
         default=(),
     )
     """The IP ranges, in CIDR notation, that can reach a public API server. Default: all

@@ -112,6 +112,8 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("cluster", {"kubernetesVersion": "1.35.2", "upgradeChannel": "patch"}, "upgradeChannel"),
     ("cluster", {"kubernetesVersion": "1.35", "upgradeChannel": "stable"}, "upgradeChannel"),
     ("cluster", {"skuTier": "Gold"}, "skuTier"),
+    # AKS takes a range that nobody has, and prod's API server was closed to all.
+    ("cluster", {"authorizedIpRanges": ["0.0.0.0/0", "203.0.113.0/24"]}, "authorizedIpRanges[1]"),
     ("cluster", {"userAssignedIdentityId": "own"}, "userAssignedIdentityId"),
     ("cluster", {"disableLocalAccounts": True}, "disableLocalAccounts"),
     ("cluster", {"disableLocalAccounts": True, "entra": {}}, "disableLocalAccounts"),

@@ -108,6 +108,10 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
     ("pool-label-without-prefix", label("agentpool"), "NodeLabelKeyNotAllowed", "agentpool"),
     ("pool-maxSurge-grammar", surge(maxSurge="some"), "InvalidParameter", "a number"),
     ("pool-maxUnavailable-grammar", surge(maxUnavailable="some"), "InvalidParameter", "a number"),
+    # Nobody judged the tags of pools: AKS puts them on scale sets, and Azure says it late.
+    ("pool-tags-most", {"tags": {str(n): "" for n in range(51)}}, "InvalidTags", "50"),
+    ("pool-tags-characters", {"tags": {"cost/center": "x"}}, "InvalidTagNameCharacters", "cost/c"),
+    ("pool-tags-length", {"tags": {"a": "x" * 257}}, "InvalidTags", "256"),
     (
         "pool-autoscaled-minCount",
         {"enableAutoScaling": True, "maxCount": 2},
@@ -497,6 +501,12 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "already exists, please provide a new one.",
     ),
     (
+        "cluster-pools-most",
+        {"agentPoolProfiles": [POOL | {"name": f"p{number}"} for number in range(101)]},
+        "MaxAgentPoolCountReached",
+        "100",
+    ),
+    (
         "cluster-load-balancer-basic",
         network(loadBalancerSku="basic"),
         "InvalidParameter",
@@ -582,6 +592,32 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "DnsServiceIpConflicting",
         "",
     ),
+    # Settings no longer judge it, and here it was green too.
+    (
+        "cluster-dns-address",
+        network(**SERVICES | {"dnsServiceIP": "10.20.0.300"}),
+        "InvalidParameter",
+        "'10.20.0.300' is not an IP address",
+    ),
+    (
+        "cluster-dns-last",
+        network(**SERVICES | {"dnsServiceIP": "10.20.255.255"}),
+        "DnsBroadcastAddressConflicting",
+        "",
+    ),
+    (
+        "cluster-routes-and-balancer",
+        network(outboundType="userDefinedRouting", loadBalancerProfile={"idleTimeoutInMinutes": 9}),
+        "InvalidUserDefinedRoutingWithLoadBalancerProfile",
+        "are mutually exclusive",
+    ),
+    # A program's own subnet is an output, which no argument's rule can read.
+    (
+        "cluster-nat-with-subnet",
+        {**network(outboundType="managedNATGateway"), **with_pool(**SUBNET)},
+        "InvalidParameter",
+        "Outbound type is managedNATGateway but agent pool '' is using custom VNet",
+    ),
     (
         "cluster-routes-without-subnet",
         network(outboundType="userDefinedRouting"),
@@ -600,6 +636,25 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         {"disableLocalAccounts": True},
         "BadRequest",
         "Since kubernetes version 1.25, disableLocalAccounts can only be set on Azure AD",
+    ),
+    (
+        "cluster-administrators",
+        {"aadProfile": {"managed": True, "adminGroupObjectIDs": ["admins"]}},
+        "InvalidAdminGroupObjectID",
+        "admins",
+    ),
+    # The server made as many addresses as were asked for, and answered nobody meanwhile.
+    (
+        "cluster-load-balancer-addresses",
+        network(loadBalancerProfile={"managedOutboundIPs": {"count": 10**9}}),
+        "InvalidParameter",
+        "it was 1000000000. It must be between 1 and 100.",
+    ),
+    (
+        "cluster-nat-addresses",
+        network(natGatewayProfile={"managedOutboundIPProfile": {"count": 17}}),
+        "InvalidParameter",
+        "between 1 and 16.",
     ),
     (
         "cluster-private-ranges",
@@ -807,8 +862,17 @@ def test_each_rule_has_a_request_that_breaks_it() -> None:
 
 
 SHOWN_BY_A_TEST = {
+    "pool-most",
     "pool-name",
     "cluster-name",
     "cluster-name-reserved",
     "cluster-issuer-off",
 }
+
+
+def test_a_cluster_has_a_hundred_pools_at_most() -> None:
+    """`pool-most`: 137 were made, while the cluster itself said `maxAgentPools: 100`."""
+    case = replace(pool_case(mode="User", count=0), name="more")
+    full = replace(case, others=[f"p{number}" for number in range(100)])
+    assert not is_refused(rules("pool_result"), case)
+    assert is_refused(rules("pool_result"), full)

@@ -5,7 +5,7 @@ from typing import Any
 
 from aks_catalogue import clusters, kubernetes, networks, regions, tags
 from aks_catalogue.shapes import at
-from rehearsal.arm.aks.refusals import Case, Words, not_an_id
+from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id, wrong_tags
 
 NETWORK = "properties.networkProfile"
 _POOLS = "properties.agentPoolProfiles"
@@ -22,11 +22,11 @@ def too_many_tags(case: Case) -> bool:
 
 
 def bad_tag_names(case: Case) -> Words | None:
-    return _tags(case, tags.with_bad_names)
+    return wrong_tags(case, tags.with_bad_names)
 
 
 def long_tags(case: Case) -> Words | None:
-    return _tags(case, tags.too_long)
+    return wrong_tags(case, tags.too_long)
 
 
 def bad_name(case: Case) -> Words | None:
@@ -91,6 +91,11 @@ def node_group_there(case: Case) -> Words | None:
     return words if group.lower() in case.others else None
 
 
+def too_many_pools(case: Case) -> Words | None:
+    most = case.at("properties.maxAgentPools") or MOST_POOLS
+    return {"most": most} if len(at(case.sent, _POOLS) or ()) > most else None
+
+
 def no_range(case: Case, at: str) -> Words | None:
     value = case.at(at)
     return {"value": value} if value and networks.network(value) is None else None
@@ -134,8 +139,28 @@ def dns_first(case: Case) -> Words | None:
     return _dns(case, lambda address, services: address == services.network_address + 1)
 
 
+def dns_last(case: Case) -> Words | None:
+    return _dns(case, lambda address, services: address == services.broadcast_address)
+
+
+def no_address(case: Case, at: str) -> Words | None:
+    value = case.at(at)
+    return {"value": value} if value and networks.address(value) is None else None
+
+
+def some_subnet(case: Case) -> Words | None:
+    # AKS names no pool.
+    return None if no_subnet(case) else {"pool": ""}
+
+
 def no_subnet(case: Case) -> bool:
     return not any(profile.get("vnetSubnetID") for profile in _sent_pools(case))
+
+
+def bad_administrators(case: Case) -> Words | None:
+    groups = case.at("properties.aadProfile.adminGroupObjectIDs") or ()
+    wrong = [str(group) for group in groups if not clusters.OBJECT_ID.fullmatch(str(group))]
+    return {"group": wrong[0]} if wrong else None
 
 
 def locks_everybody_out(case: Case) -> bool:
@@ -147,11 +172,6 @@ def locks_everybody_out(case: Case) -> bool:
         and case.at("properties.disableLocalAccounts")
         and not case.at("properties.aadProfile")
     )
-
-
-def _tags(case: Case, wrong: Callable[[tags.Tags], list[str]]) -> Words | None:
-    names = wrong(case.sent.get("tags") or {})
-    return {"names": ", ".join(names)} if names else None
 
 
 def _sent_pools(case: Case) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from aks_catalogue import nodes
 from aks_catalogue.shapes import at
+from aks_catalogue.tags import Tags
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.filling import meets
@@ -266,3 +267,12 @@ def not_an_id(text: object, path: str) -> Words | None:
     if not text or _RESOURCE_ID.fullmatch(str(text)):
         return None
     return {"id": text, "path": path}
+
+
+def wrong_tags(case: Case, wrong: Callable[[Tags], list[str]]) -> Words | None:
+    """Returns the names of the tags of a request that are wrong, if there are some."""
+    names = wrong(case.sent.get("tags") or {})
+    return {"names": ", ".join(names)} if names else None
+
+
+MOST_POOLS = 100
