@@ -10,7 +10,8 @@ import yaml
 
 from aks_catalogue.shapes import at, mapping, mappings
 
-_CREDENTIALS = ("client-key-data", "token", "password", "access-token", "id-token")
+_KEY = "client-key-data"
+_CREDENTIALS = (_KEY, "token", "password", "access-token", "id-token")
 _ENCODED = re.compile(r"[A-Za-z0-9+/\s]{80,}=*\s*")
 # Where a template is filled in, and what was cut out.
 _PLACEHOLDER = re.compile(r"\$\{|\$\(|\{\{|^[$<%@#\[({`]|^__|://|\.\.\.|…|\s")
@@ -42,6 +43,8 @@ def _credentials(value: object) -> Iterator[str]:
         if document.get("kind") == "Config" and document.get("apiVersion", "v1") == "v1":
             users = [mapping(named.get("user")) for named in mappings(document.get("users"))]
             users += [mapping(at(user, "auth-provider.config")) for user in users]
+            # Base64 may be on several lines.
+            users = [{**user, _KEY: "".join(str(user.get(_KEY) or "").split())} for user in users]
             yield from (str(user.get(name) or "") for user in users for name in _CREDENTIALS)
 
 

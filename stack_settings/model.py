@@ -52,6 +52,7 @@ class Cluster(Section, AksClusterArgs):
 
     if TYPE_CHECKING:
         kubernetes_version: str | None
+        support_plan: str | None
         upgrade_channel: str
 
     @property

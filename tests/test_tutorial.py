@@ -76,7 +76,7 @@ def test_the_commands_of_the_tutorial_work(folder: Path) -> None:
     assert ended.returncode == 0, ended.stdout
     assert re.findall(r"(?m)^Result: ([a-z-]+)", ended.stdout) == [
         "stack-file-invalid",
-        "fine",
+        "ready",
         "plugin-missing",
         "gpus-schedulable",
         "gpu-pool-lost",

@@ -90,16 +90,8 @@ def _own(kind: type) -> dict[str, Attribute]:
     for statement, after in zip(definition.body, [*definition.body[1:], None], strict=True):
         match statement:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
-                found[name] = Attribute(ast.unparse(_type(annotation)), flat(_text(after)))
+                found[name] = Attribute(ast.unparse(annotation), flat(_text(after)))
     return {name: attribute for name, attribute in found.items() if not name.startswith("_")}
-
-
-def _type(annotation: ast.expr) -> ast.expr:
-    """Returns the type of `Annotated[TYPE, ...]`."""
-    match annotation:
-        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[own, *_])):
-            return own
-    return annotation
 
 
 def _text(statement: ast.stmt | None) -> str:

@@ -74,7 +74,8 @@ class AksResource(Handler):
         if not is_anothers(self._type, old.outputs):
             return aks_diff(self._type, old.inputs, old.outputs, inputs)
         if inputs.get(REPLACE_ON_HEADERS) is True:
-            return diff(old.inputs, inputs, replaces=[HEADERS])
+            # The inputs of azure-native's state have neither.
+            return diff(old.inputs, inputs, replaces=[REPLACE_ON_HEADERS, HEADERS])
         planned = aks_diff(self._type, old.inputs, old.outputs, inputs)
         if planned.replaces and self._type is AGENT_POOL:
             # The new pool can have another provider.
@@ -252,7 +253,8 @@ def _cannot_move(aks_type: AksType, resource_id: str) -> str:
     replacing = f"; or set {REPLACE_ON_HEADERS}: true, which deletes this pool and creates it again"
     return (
         f"azure-native created {resource_id}, and an existing resource cannot move to aks-preview: "
-        f"remove {HEADERS} and {headers.SETTINGS_OF_SPECIALIZED_IMAGE}; or create another "
+        f"remove {HEADERS}, and what needs them: {headers.SETTINGS_OF_SPECIALIZED_IMAGE}, or "
+        "properties in `extra` that only newer versions of the API have; or create another "
         f"{aks_type.name} with them{replacing if aks_type is AGENT_POOL else ''}."
     )
 

@@ -4,6 +4,7 @@ They accept azure-native's arguments, so that a program can use either provider.
 neither the Azure SDK nor the provider itself.
 """
 
+import inspect
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,12 @@ _CAPITAL = re.compile("[A-Z]")
 _PROVIDERS: "WeakKeyDictionary[pulumi.Resource, pulumi.ProviderResource]" = WeakKeyDictionary()
 
 
+def _outputs(kind: type) -> list[str]:
+    """Returns the outputs of a resource, also of one that a program derives from it."""
+    own = [each for each in kind.__mro__ if each.__module__ == __name__]
+    return [name for each in own for name in inspect.get_annotations(each)]
+
+
 class _Resource(pulumi.CustomResource):
     """A resource; its annotations are the outputs that are not inputs."""
 
@@ -34,7 +41,7 @@ class _Resource(pulumi.CustomResource):
         self, token: str, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions | None
     ) -> None:
         # A property without a value becomes an output.
-        props = {**dict.fromkeys(type(self).__annotations__), **inputs}
+        props = {**dict.fromkeys(_outputs(type(self))), **inputs}
         kind = f"{PACKAGE}:{token}"
         own = _with_plug_in(_with_azure_native_settings(kind, opts))
         # The engine asks for no diff of a resource that `taint` or `--replace` replaces.
@@ -43,7 +50,7 @@ class _Resource(pulumi.CustomResource):
 
     def translate_output_property(self, prop: str) -> str:
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)
-        return name if name in type(self).__annotations__ else prop
+        return name if name in _outputs(type(self)) else prop
 
 
 class AgentPool(_Resource):

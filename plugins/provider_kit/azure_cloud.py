@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -161,11 +162,13 @@ def _requested(url: str, bearer: str) -> str:
     """Requests an OIDC token, as on GitHub's runners."""
     parts = urlsplit(url)
     query = urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)])
-    headers = {"Authorization": f"Bearer {bearer}"}
+    headers = {"Authorization": f"Bearer {bearer.strip()}"}
     request = Request(parts._replace(query=query).geturl(), headers=headers)  # noqa: S310 (the runner's)
     try:
         with urlopen(request, timeout=_OIDC_SECONDS) as answer:  # noqa: S310 (the runner's)
             return str(json.load(answer)["value"])
-    except (OSError, LookupError, TypeError, ValueError) as error:
-        # Retried as any request that reached nobody.
-        raise ServiceRequestError(f"{parts.netloc} returned no OIDC token ({error}).") from error
+    except (HTTPException, OSError, LookupError, TypeError, ValueError) as error:
+        # Retried as any request that reached nobody. A header that cannot be sent is quoted.
+        sent = repr(bearer.strip())[1:-1]
+        reason = str(error).replace(sent, "[secret]")
+        raise ServiceRequestError(f"{parts.netloc} returned no OIDC token ({reason}).") from None

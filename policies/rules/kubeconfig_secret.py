@@ -18,7 +18,7 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from aks_catalogue.shapes import mapping, mappings
+from aks_catalogue.shapes import mapping, sequence
 from policies.kubeconfig_text import has_credentials, has_usable_credentials
 from policies.pods import containers_of, kind_of, pods_of
 from policies.rule import Findings, ResourceRule, Settings
@@ -81,10 +81,14 @@ def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
                 yield f"The ConfigMap's {part}, under {key},"
     for pods in pods_of(args.resource_type, args.props, unknowns):
         for container in containers_of(pods):
-            for variable in mappings(container.get("env")):
-                if has_usable_credentials(variable.get("value")):
-                    name = variable.get("name")
-                    yield f"The environment variable {name} of {container.get('name')}"
+            variables = partial(_variables, container)
+            yield from unknowns.each(range(len(sequence(container.get("env")))), variables)
+
+
+def _variables(container: Mapping[str, Any], number: int) -> Iterator[str]:
+    variable = mapping(sequence(container.get("env"))[number])
+    if has_usable_credentials(variable.get("value")):
+        yield f"The environment variable {variable.get('name')} of {container.get('name')}"
 
 
 def _with_credentials(data: Mapping[str, Any], key: str) -> list[str]:

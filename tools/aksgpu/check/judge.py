@@ -134,7 +134,7 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[_Dec
             return
     if not node.is_ready:
         # This explains whatever is wrong with its pods and GPUs.
-        yield Cause.NODE_NOT_READY, "", words.not_ready(node)
+        yield Cause.NODE_NOT_READY, node.reason, words.not_ready(node)
         return
     if node.is_cordoned:
         yield Cause.NODE_CORDONED, "", words.cordoned(node)
@@ -191,15 +191,15 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> _Decided
         return Cause.DRIVER_MISSING, "", words.no_driver(pod, line, expected)
     if running:
         return Cause.NO_GPU_ALLOCATABLE, "", words.no_devices(pod)
-    return Cause.PLUGIN_NOT_RUNNING, "", _not_running(view, pod)
-
-
-def _not_running(view: ClusterView, pod: Pod) -> Said:
-    """Why a plugin does not run."""
     warning = view.plugin_warnings.get(str(pod), "")
     # A pod that only waits has nothing but its phase to say.
     trouble = "" if pod.trouble == "Pending" else pod.trouble
     reason = pod.unplaced or trouble or warning or pod.trouble or "no reason given"
+    return Cause.PLUGIN_NOT_RUNNING, reason, _not_running(view, pod, reason)
+
+
+def _not_running(view: ClusterView, pod: Pod, reason: str) -> Said:
+    """Why a plugin does not run."""
     runtime = _NO_RUNTIME.search(reason)
     message = runtime[0] if runtime else ""
     if said := words.half_an_operator(pod, view.operators_parts, message):

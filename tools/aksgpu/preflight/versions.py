@@ -22,7 +22,7 @@ def judge(settings: Settings, pools: Sequence[PlannedPool], facts: Facts) -> Ite
         yield about.ok(f"the pools use the version of the cluster{version}")
     else:
         own = settings.cluster.kubernetes_version or ""
-        yield _answer(about, "the cluster", own, asked, facts)
+        yield _answer(about, "the cluster", own, asked, facts, settings.cluster.support_plan)
         asked = own
     for planned in pools:
         desired = planned.pool.text("orchestratorVersion")
@@ -31,7 +31,8 @@ def judge(settings: Settings, pools: Sequence[PlannedPool], facts: Facts) -> Ite
             live = facts.pool(planned.name)
             names = ("currentOrchestratorVersion", "orchestratorVersion")
             actual = next(filter(None, map(live.text, names)), "") if live else ""
-            yield _answer(about, "the pool", desired, actual, facts)
+            plan = settings.cluster.support_plan
+            yield _answer(about, "the pool", desired, actual, facts, plan)
 
 
 def _present(facts: Facts) -> str:
@@ -41,7 +42,9 @@ def _present(facts: Facts) -> str:
     return str(version or "")
 
 
-def _answer(about: About, what: str, desired: str, actual: str, facts: Facts) -> Row:
+def _answer(
+    about: About, what: str, desired: str, actual: str, facts: Facts, planned: str | None
+) -> Row:
     if actual and desired and _is_of(actual, desired):
         return about.ok(f"{what} already has {actual}")
     if isinstance(facts.versions, Unanswered):
@@ -51,7 +54,8 @@ def _answer(about: About, what: str, desired: str, actual: str, facts: Facts) ->
         default = next((str(each.version) for each in facts.versions if each.is_default), "")
         return about.ok(f"AKS uses its default{f', {default}' if default else ''}")
     plan = facts.live.support_plan if facts.live else None
-    return _offered(about, desired, facts.versions, facts.location, plans={OFFICIAL, plan})
+    plans = {OFFICIAL, planned, plan}
+    return _offered(about, desired, facts.versions, facts.location, plans=plans)
 
 
 def _offered(
