@@ -90,6 +90,16 @@ def test_json_contains_the_whole_review() -> None:
     assert pool["after"] == [{"vmSize": "Standard_NC0", "nodes": [1, 2], "gpus": None}]
 
 
+def test_a_lost_pool_stands_before_what_azure_would_say() -> None:
+    """A preflight's own cause stands earlier in the list of causes: it hid the lost pool."""
+    stack = whole_stack()
+    stack.problems, stack.findings = [], []
+    lost, stack.lost = stack.lost, []
+    without = stack.verdict
+    stack.lost = lost
+    assert (stack.verdict, without) == (Cause.GPU_POOL_LOST, Cause.QUOTA_TOO_SMALL)
+
+
 def test_names_are_no_markup_in_the_terminal() -> None:
     stack = whole_stack(text=" [bold]x[/bold] [/nosuch]")
     assert "[bold]x[/bold] [/nosuch]" in on_terminal(review(stack))

@@ -231,7 +231,8 @@ def _overview(stack: StackReview) -> tuple[str, ...]:
     return (
         stack.stack,
         stack.verdict.word,
-        str(len(stack.lost)),
+        # A pool that rotates is lost to nobody.
+        str(sum(pool.kind != "rotate" for pool in stack.lost)),
         str(sum(finding.mandatory for finding in stack.findings)),
         "?" if stack.pools is None else " → ".join(dict.fromkeys(gpus)),
         " → ".join(dict.fromkeys(money)),

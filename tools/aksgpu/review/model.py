@@ -232,14 +232,14 @@ class StackReview:
             yield Cause.RULE_BROKEN
         if any(not pool.allowed for pool in self.lost):
             yield Cause.GPU_POOL_LOST
-        if self.preflight:
-            yield self.preflight.verdict
-        if self.not_run:
-            yield Cause.RULE_NOT_RUN
 
     @property
     def verdict(self) -> Cause:
-        return verdict(self.causes)
+        """What the change does, then what Azure would say, then what nobody could judge."""
+        others = [self.preflight.verdict] if self.preflight else []
+        others += [Cause.RULE_NOT_RUN] * bool(self.not_run)
+        own = verdict(self.causes)
+        return own if own.is_problem else verdict(others)
 
 
 @dataclass(kw_only=True)
