@@ -14,7 +14,7 @@ from pulumi_azure_native import containerservice as aks
 
 from aks_catalogue.aks_versions import AZURE_NATIVE
 from aks_catalogue.mistakes import Mistake, property_path, shown
-from components.declared import camel_case, is_known, made, owned
+from components.declared import camel_case, declared, is_known, made, owned
 
 # What components send whatever their arguments are, with the argument that decides it.
 _ALWAYS: Mapping[str, Mapping[str, str]] = {
@@ -40,7 +40,15 @@ def extra_mistakes(arguments: Any, given: Any, *, by_aks_preview: bool, path: st
     if not isinstance(given, Mapping):
         return [Mistake(path, f"must be a map of properties, not {shown(given)}")]
     kind = None if by_aks_preview else _kind(arguments.resource)
-    return [*_mistakes(kind, given, sent_by(arguments), "", path)]
+    newer = f"use the names of Azure's API{_newer_names(arguments)}"
+    return [*_mistakes(kind, given, sent_by(arguments), newer, "", path)]
+
+
+def _newer_names(arguments: Any) -> str:
+    """Says how to send properties of a newer version, where aks-preview can manage the resource."""
+    key = "systemPool.customHeaders" if arguments.resource == "cluster" else "customHeaders"
+    can_move = arguments.resource == "cluster" or "custom_headers" in declared(arguments)
+    return f"; for newer ones, set {key}: {{}} of a new resource" if can_move else ""
 
 
 def _kind(resource: str) -> Any:
@@ -49,9 +57,12 @@ def _kind(resource: str) -> Any:
 
 
 def _mistakes(
-    kind: Any, given: Mapping[str, Any], sent: Mapping[str, str], outer: str, path: str
+    kind: Any, given: Mapping[str, Any], sent: Mapping[str, str], newer: str, outer: str, path: str
 ) -> Iterator[Mistake]:
-    """Yields what is wrong in a map: `outer` is its place in requests, `path` that in messages."""
+    """Yields what is wrong in a map: `outer` is its place in requests, `path` that in messages.
+
+    `newer` is the hint for a name that nothing is near to.
+    """
     known = _fields(kind, outer)
     for name, value in given.items():
         place, where = f"{outer}.{name}".lstrip("."), property_path(path, str(name))
@@ -62,19 +73,20 @@ def _mistakes(
             yield Mistake(where, f"{instead} remove it here")
         elif known is not None and name not in known:
             near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.8)
-            newer = "use the names of Azure's API; for newer ones, set customHeaders: {}"
             hint = f"write {near[0]}" if near else newer
             yield Mistake(where, f"is not a property of Azure's API {AZURE_NATIVE}: {hint}")
         elif value is None:
             yield Mistake(where, "has no value: write one, or remove it")
-        elif inside and not is_known(value) and not isinstance(value, Mapping):
+        elif inside and not isinstance(value, Mapping):
+            inner = f"arguments send {', '.join(inside)}"
             yield Mistake(
                 where,
-                f"is an output, and arguments send {', '.join(inside)}: write a map, whose values "
-                "can be outputs",
+                f"must be a map: {inner}"
+                if is_known(value)
+                else f"is an output, and {inner}: write a map, whose values can be outputs",
             )
         elif isinstance(value, Mapping):
-            yield from _mistakes((known or {}).get(name), value, sent, place, where)
+            yield from _mistakes((known or {}).get(name), value, sent, newer, place, where)
 
 
 def _fields(kind: Any, place: str) -> Mapping[str, Any] | None:

@@ -13,6 +13,8 @@ from components import (
     AksClusterArgs,
     GpuNodePool,
     GpuNodePoolArgs,
+    NodePool,
+    NodePoolArgs,
     SystemNodePool,
     SystemNodePoolArgs,
     SystemPoolArgs,
@@ -32,6 +34,16 @@ def gpu_pool(**args: Any) -> GpuNodePool:
 def cluster(system_pool: dict[str, Any] | None = None, **args: Any) -> AksCluster:
     pool = SystemPoolArgs(**{"vm_size": "Standard_D4ds_v5", **(system_pool or {})})
     return AksCluster("c", AksClusterArgs(**PLACE, location="eastus", system_pool=pool, **args))
+
+
+def more_system(**args: Any) -> SystemNodePool:
+    more = {"pool_name": "more", "vm_size": "Standard_D4ds_v5", **args}
+    return SystemNodePool("more", SystemNodePoolArgs(**PLACE, **more))
+
+
+def user_pool(**args: Any) -> NodePool:
+    more = {"pool_name": "cpu", "vm_size": "Standard_D4ds_v5", **args}
+    return NodePool("cpu", NodePoolArgs(**PLACE, **more))
 
 
 def test_properties_are_merged_at_any_depth(deploy: Deploy) -> None:
@@ -62,8 +74,7 @@ def test_system_pools_have_it_too(deploy: Deploy) -> None:
     extra = {"kubeletDiskType": "OS"}
     made = deploy(lambda: cluster({"extra": extra})).only("ManagedCluster").inputs
     assert made["agentPoolProfiles"][0]["kubeletDiskType"] == "OS"
-    args: dict[str, Any] = {"pool_name": "more", "vm_size": "Standard_D4ds_v5", "extra": extra}
-    graph = deploy(lambda: SystemNodePool("more", SystemNodePoolArgs(**PLACE, **args)))
+    graph = deploy(lambda: more_system(extra=extra))
     assert graph.only("AgentPool").inputs["kubeletDiskType"] == "OS"
 
 
@@ -126,7 +137,8 @@ def test_the_subnet_of_the_system_pool_is_the_clusters(deploy: Deploy) -> None:
     assert pool["gpuProfile"] == {"driver": "None", **extra["gpuProfile"]}
 
 
-NEWER = "use the names of Azure's API; for newer ones, set customHeaders: {}"
+API = "use the names of Azure's API"
+NEWER = f"{API}; for newer ones, set systemPool.customHeaders: {{}} of a new resource"
 
 
 @pytest.mark.parametrize(
@@ -143,12 +155,44 @@ NEWER = "use the names of Azure's API; for newer ones, set customHeaders: {}"
         # A key without a value took all of its section out of the request.
         ({"networkProfile": None}, "networkProfile: has no value: write one, or remove it"),
         ("text", ": must be a map of properties, not 'text'"),
+        # A value took the place of a map in which arguments send something.
+        ({"sku": "Base"}, "sku: must be a map: arguments send sku.name, sku.tier"),
     ],
 )
 def test_a_mistake_has_its_place(deploy: Deploy, extra: Any, mistake: str) -> None:
     unknown = "is not a property of Azure's API 2025-09-01: "
     told = refused(deploy, lambda: cluster(extra=extra))
     assert f"extra{'' if mistake[0] == ':' else '.'}{mistake.replace('{}', unknown, 1)}" in told
+
+
+@pytest.mark.parametrize(
+    ("make", "newer"),
+    [
+        (gpu_pool, "; for newer ones, set customHeaders: {} of a new resource"),
+        (
+            lambda extra: cluster({"extra": extra}),
+            "; for newer ones, set customHeaders: {} of a new resource",
+        ),
+        (more_system, ""),
+        (user_pool, ""),
+    ],
+)
+def test_headers_are_named_only_where_there_is_a_key_for_them(
+    deploy: Deploy, make: Any, newer: str
+) -> None:
+    """System pools and pools without GPUs refused the key that they were told to set."""
+    told = refused(deploy, lambda: make(extra={"artifactStreamingProfile": {}}))
+    [line] = [each for each in told.splitlines() if "artifactStreamingProfile" in each]
+    assert line.endswith(f": {API}{newer}")
+
+
+@pytest.mark.parametrize("stack", ["device-plugin", "managed"])
+def test_a_value_does_not_take_the_place_of_a_map_of_arguments(deploy: Deploy, stack: str) -> None:
+    """It replaced the map, with what arguments send there."""
+    extra = {"upgradeSettings": "33%", "gpuProfile": 1}
+    told = refused(deploy, lambda: gpu_pool(gpu_stack=stack, extra=extra))
+    assert "extra.upgradeSettings: must be a map: arguments send upgrade" in told
+    assert "extra.gpuProfile: must be a map: arguments send gpuProfile." in told
 
 
 def test_aks_preview_sends_any_name(deploy: Deploy) -> None:
