@@ -16,6 +16,7 @@ MIG = Hardware(gpus=2, slices=Slices("1g.10gb", 7))
 SYS_ADMIN = {"capabilities": {"drop": ["ALL"], "add": ["SYS_ADMIN"]}}
 MONITOR = {"NVIDIA_MIG_MONITOR_DEVICES": "all"}
 SINGLE, MIXED = {"MIG_STRATEGY": "single", **MONITOR}, {"MIG_STRATEGY": "mixed", **MONITOR}
+STRATEGY = ["--mig-strategy=single"]
 FILE = "/config/config.yaml"
 ADVICE = "set up a toleration or nodeSelector to only deploy this plugin on GPU nodes"
 
@@ -93,6 +94,38 @@ def test_a_plugin_with_fail_on_init_error_false_waits(container: Json) -> None:
     outcome = run(CPU, **container)
     assert (outcome.exit_code, outcome.offers) == (None, {})
     assert outcome.lines[-1] == "No devices found. Waiting indefinitely."
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        {"args": ["--mig-strategy", "single"]},
+        {"args": ["-mig-strategy=single", "--device-list-strategy", "envvar"]},
+        {"command": ["/usr/bin/nvidia-device-plugin", "--pass-device-specs"], "args": STRATEGY},
+        {"command": ["nvidia-device-plugin", "--nvidia-driver-root=/", *STRATEGY]},
+        {"command": ["sh", "-c"], "args": ["exec nvidia-device-plugin --mig-strategy=single"]},
+    ],
+)
+def test_arguments_are_read_as_the_plugin_reads_them(container: Json) -> None:
+    """Without an equals sign, a strategy was ignored, and two GPUs were offered."""
+    assert run(MIG, MONITOR, securityContext=SYS_ADMIN, **container).offers == gpus(14)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "last"),
+    [
+        (["--bogus=1"], "flag provided but not defined: -bogus (the rehearsal knows mig-strategy,"),
+        (["--mig-strategy single"], "flag provided but not defined: -mig-strategy single ("),
+        (["--mig-strategy"], "flag needs an argument: -mig-strategy"),
+        (["--fail-on-init-error", "false"], "the rehearsal does not know the argument false"),
+        (["mig-strategy=single"], "the rehearsal does not know the argument mig-strategy=single"),
+    ],
+)
+def test_any_other_argument_ends_the_plugin(arguments: list[str], last: str) -> None:
+    """They were ignored, and the plugin ran on."""
+    outcome = run(args=arguments)
+    assert reason(outcome).startswith(last)
+    assert len(outcome.lines) == 1
 
 
 def test_a_partitioned_gpu_without_a_strategy_is_offered_as_one() -> None:

@@ -16,9 +16,12 @@ from pydantic.alias_generators import to_camel
 from aks_catalogue import quantities
 from aks_catalogue.device_plugin import (
     CAN_FAIL,
+    FAILS,
     GPU,
     MIG_PREFIX,
+    MIG_STRATEGY,
     NO_STRATEGY,
+    PROGRAM,
     SHARED,
     version_of,
     words,
@@ -35,6 +38,17 @@ ConfigMaps = Mapping[tuple[str, str], Mapping[str, str]]
 ReadFile = Callable[[str], str | None]
 
 SINGLE, MIXED = "single", "mixed"
+CONFIG_FILE = "config-file"
+# The arguments that are accepted: those with a value, and those that alone are `true`. Only the
+# MIG strategy, the file and FAILS change what the plugin does here.
+_FLAGS = (
+    MIG_STRATEGY,
+    CONFIG_FILE,
+    "device-id-strategy",
+    "device-list-strategy",
+    "nvidia-driver-root",
+)
+_SWITCHES = (FAILS, "pass-device-specs")
 _STARTING = ("Starting NVIDIA Device Plugin", "Starting Plugins.", "Loading configuration.")
 # Without a driver or a GPU: it cannot tell these apart.
 _NOTHING_THERE = (
@@ -155,18 +169,24 @@ def outcome(container: Json, hardware: Hardware, read_file: ReadFile) -> Outcome
         offers = {GPU: hardware.gpus} if hardware.gpus else {}
         return Outcome(tuple(_registered(offers)) or _NOTHING_THERE_BEFORE, offers)
     try:
-        return _started(container, hardware, read_file)
+        settings = _settings(container)
+    except _SettingsError as reason:
+        return Outcome((str(reason),), exit_code=1)
+    try:
+        return _started(container, settings, hardware, read_file)
     except _SettingsError as reason:
         return Outcome((*_STARTING, str(reason)), exit_code=1)
 
 
-def _started(container: Json, hardware: Hardware, read_file: ReadFile) -> Outcome:
-    strategy = _setting(container, "mig-strategy") or NO_STRATEGY
+def _started(
+    container: Json, settings: Mapping[str, str], hardware: Hardware, read_file: ReadFile
+) -> Outcome:
+    strategy = settings.get(MIG_STRATEGY) or NO_STRATEGY
     if strategy not in (NO_STRATEGY, SINGLE, MIXED):
         raise _SettingsError(f"error starting plugins: unknown MIG strategy: {strategy}")
-    slicing = _slicing(_setting(container, "config-file"), read_file)
+    slicing = _slicing(settings.get(CONFIG_FILE), read_file)
     if not hardware.gpus:
-        if (_setting(container, "fail-on-init-error") or "true").lower() != "false":
+        if (settings.get(FAILS) or "true").lower() != "false":
             return Outcome((*_STARTING, *_NOTHING_THERE, _NO_DRIVER), exit_code=1)
         waits = "No devices found. Waiting indefinitely."
         return Outcome((*_STARTING, *_NOTHING_THERE, waits))
@@ -184,13 +204,43 @@ def _started(container: Json, hardware: Hardware, read_file: ReadFile) -> Outcom
     return Outcome((*_STARTING, *_registered({name: count})), {name: count}, one_at_most)
 
 
-def _setting(container: Json, name: str) -> str | None:
-    """Returns a setting from an argument, or from the environment."""
-    for word in words(container):
-        argument, has_value, value = word.lstrip("-").partition("=")
-        if argument == name and has_value:
-            return value
-    return environment(container).get(name.upper().replace("-", "_"))
+def _settings(container: Json) -> dict[str, str]:
+    """Returns the settings from the environment, and from arguments, which come before it."""
+    variables = environment(container)
+    named = {flag: flag.upper().replace("-", "_") for flag in (*_FLAGS, *_SWITCHES)}
+    given = {flag: variables[name] for flag, name in named.items() if name in variables}
+    command = container.get("command") or ()
+    line = [*command, *(container.get("args") or ())]
+    names_itself = bool(line) and posixpath.basename(line[0]) == PROGRAM
+    if command and not names_itself:
+        return given | _in_a_shell(container)
+    return given | _parsed(line[1:] if names_itself else line)
+
+
+def _parsed(arguments: Iterable[str]) -> dict[str, str]:
+    """Returns the settings of the plugin's own arguments: `--name=value`, or `--name value`."""
+    given = dict[str, str]()
+    left = iter(arguments)
+    for argument in left:
+        flag, has_value, value = argument.lstrip("-").partition("=")
+        if not argument.startswith("-"):
+            raise _SettingsError(f"the rehearsal does not know the argument {argument}")
+        if flag not in (*_FLAGS, *_SWITCHES):
+            known = ", ".join((*_FLAGS, *_SWITCHES))
+            wrong = f"flag provided but not defined: -{flag}"
+            raise _SettingsError(f"{wrong} (the rehearsal knows {known})")
+        if not has_value:
+            value = "true" if flag in _SWITCHES else next(left, "")
+            if not value:
+                raise _SettingsError(f"flag needs an argument: -{flag}")
+        given[flag] = value
+    return given
+
+
+def _in_a_shell(container: Json) -> dict[str, str]:
+    """Returns the settings `--name=value` among the words of a command that starts the plugin."""
+    pairs = (word.lstrip("-").partition("=") for word in words(container))
+    return {flag: value for flag, is_set, value in pairs if is_set}
 
 
 def environment(container: Json) -> dict[str, str]:
