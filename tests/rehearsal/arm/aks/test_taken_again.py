@@ -81,6 +81,18 @@ def test_a_pool_cannot_be_stopped_here(arm: Arm) -> None:
     assert refused.status == 501
 
 
+def test_a_pool_of_a_stopped_cluster_is_refused_in_the_words_of_aks(arm: Arm) -> None:
+    """az puts back the whole pool, with its power state, which was refused as not played."""
+    above = cluster(arm)
+    path = f"{above}/agentPools/p"
+    put(arm, path, vmSize=CPU, count=1)
+    assert put_back(arm, path, powerState={"code": "Stopped"}).status == 501
+    arm.call("POST", f"{above}/stop", None, V)
+    for refused in (put_back(arm, path, count=2), put_back(arm, above, enableRBAC=True)):
+        assert refused.body["code"] == "OperationNotAllowed"
+        assert "Power State(Stopped)" in refused.body["message"]
+
+
 @pytest.mark.parametrize(
     ("tags", "code"),
     [
