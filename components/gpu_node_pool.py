@@ -10,7 +10,6 @@ from pulumi_azure_native import containerservice as aks
 from aks_catalogue import gpu_operator, rotation
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.aks_properties import POOL
-from aks_catalogue.aks_versions import MANAGED_GPUS, is_beyond_azure_native
 from aks_catalogue.gpu_resources import gpu_resource
 from aks_catalogue.nodes import (
     DRAIN_MINUTES,
@@ -170,8 +169,7 @@ class GpuNodePoolArgs(UserPoolArgs):
     @property
     def by_aks_preview(self) -> bool:
         """Whether aks-preview manages the pool, which sends a newer version of the API."""
-        is_managed = self.gpu_stack == "managed" and is_beyond_azure_native(MANAGED_GPUS)
-        return self.custom_headers is not None or is_managed
+        return self.custom_headers is not None or self.gpu_stack == "managed"
 
 
 class GpuNodePool(pulumi.ComponentResource):

@@ -4,7 +4,6 @@ from typing import Any
 import pulumi
 import pytest
 
-from aks_catalogue import aks_versions
 from aks_catalogue.valid_pools import check_retired_headers
 from components import (
     GpuNodePool,
@@ -180,20 +179,6 @@ def test_a_pool_with_managed_gpus_is_one_of_aks_preview(deploy: Deploy) -> None:
     plain = pool_of(deploy, custom_headers={}).inputs
     profile = {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
     assert pool.inputs == {**plain, "gpuProfile": profile}
-
-
-def test_an_azure_native_that_knows_managed_gpus_manages_their_pools(
-    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The table alone decides: no update of this component is needed then."""
-    monkeypatch.setattr(aks_versions, "AZURE_NATIVE", "2026-08-01")
-    pool = pool_of(deploy, gpu_stack="managed")
-
-    assert pool.type == "azure-native:containerservice:AgentPool"
-    assert pool.inputs["gpuProfile"]["nvidia"] == {"managementMode": "Managed"}
-    # A pool that aks-preview has made can stay with it.
-    pool = pool_of(deploy, gpu_stack="managed", custom_headers={})
-    assert pool.type == "aks-preview:containerservice:AgentPool"
 
 
 def test_a_pool_has_only_the_alias_of_the_other_provider(deploy: Deploy) -> None:
