@@ -39,7 +39,7 @@ def load(
     reader = Reader(Settings)
     settings: Settings = reader.section(Settings, with_defaults(written, stack))
     told = {path for path, _ in reader.mistakes}
-    across = rules.mistakes(settings, written, set(map(top_key, told)))
+    across = rules.mistakes(settings, written, set(map(top_key, told | reader.misspelled)))
     found = [*reader.mistakes, *(mistake for mistake in across if mistake.path not in told)]
     if mistakes := [*secrets.mistakes(written), *secrets.hidden(found)]:
         raise SettingsError(mistakes)

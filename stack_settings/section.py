@@ -115,9 +115,11 @@ class Reader:
         self._top = top
         self.mistakes: list[Mistake] = []
         self.warnings: list[str] = []
+        # The keys that misspelled ones are taken for.
+        self.misspelled: set[str] = set()
 
     def section(self, kind: Any, given: Any, path: str = "") -> Any:
-        """Returns a section. In place of what cannot be read stands None, or nothing of a kind."""
+        """Returns a section. What cannot be read is None in it, or an empty one of its kind."""
         if not isinstance(given, Mapping):
             self._refuse(path, must_be("a map of keys", given))
             return _made(kind, {})
@@ -145,6 +147,7 @@ class Reader:
             )
         doubtful = mistakes(rules_of(kind, doubtful=True), sound)
         self.warnings += [reason for _, reason in doubtful]
+        self.misspelled |= {property_path(path, near) for near in unknown.values() if near}
         for key, near in unknown.items():
             self._refuse(property_path(path, key), self._unknown(kind, key, near))
         return section
@@ -201,6 +204,8 @@ def _made(kind: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _nothing(kind: Kind) -> Any:
+    if is_dataclass(kind.base) and not kind.is_optional:
+        return _made(kind.base, {})
     return kind.base() if kind.items else None
 
 

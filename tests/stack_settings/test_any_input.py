@@ -26,11 +26,15 @@ KEYS, POOL_KEYS = [*keys(Settings)], [*keys(GpuPool)]
 pools = st.dictionaries(st.sampled_from(POOL_KEYS) | st.text(max_size=5), anything, max_size=6)
 
 
-def read(values: dict[str, Any]) -> None:
-    texts = {
+def texts_of(values: dict[str, Any]) -> dict[str, str]:
+    return {
         f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
         for key, value in values.items()
     }
+
+
+def read(values: dict[str, Any]) -> None:
+    texts = texts_of(values)
     with contextlib.suppress(SettingsError):
         load(texts, "test", lambda _: None)
         return
@@ -103,10 +107,7 @@ def stack_with(path: str, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("path", dict.fromkeys(paths(Settings)))
 def test_no_words_of_python_reach_the_author(path: str) -> None:
     for wrong in WRONG:
-        texts = {
-            f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
-            for key, value in stack_with(path, wrong).items()
-        }
+        texts = texts_of(stack_with(path, wrong))
         with contextlib.suppress(SettingsError):
             load(texts, "test", lambda _: None)
             continue
@@ -118,3 +119,56 @@ def test_a_misspelled_key_in_a_misspelled_section_is_refused() -> None:
     """It ended in a KeyError: the reader looked for the section that the file does not have."""
     with pytest.raises(SettingsError, match="did you mean cluster"):
         load({"aks-gpu:cluste": '{"nam": "x"}'}, "test", lambda _: None)
+
+
+# All keys, with what rules compare across sections.
+WHOLE: dict[str, Any] = {
+    "location": "westeurope",
+    "allowRetired": True,
+    "gpuStack": "operator",
+    "managedGpuFeature": "register",
+    "infinibandFeature": "register",
+    "gpuTaint": "nvidia.com/gpu",
+    "tags": {"team": "a"},
+    "resourceGroup": {"name": "own"},
+    "cluster": {
+        "kubernetesVersion": "1.36",
+        "userAssignedIdentityId": "/subscriptions/s/.../userAssignedIdentities/i",
+    },
+    "network": {"podCidr": "10.244.0.0/16"},
+    "systemPool": {"removed": True},
+    "systemPools": [{"name": "system2", "kubernetesVersion": "1.36"}],
+    "pools": [{"name": "cpu", "kubernetesVersion": "1.35"}],
+    "gpuPools": [
+        {
+            "name": "gpu",
+            "vmSize": "Standard_NC8as_T4_v3",
+            "capacityReservationGroupId": "/subscriptions/s/resourceGroups/g/providers/"
+            "Microsoft.Compute/capacityReservationGroups/r",
+        }
+    ],
+    "gpuCapacity": [
+        {"name": "c", "vmSize": "Standard_NC8as_T4_v3", "maxCount": 2, "rungs": [{"name": "r"}]}
+    ],
+    "devicePlugin": {"namespace": "gpu"},
+    "gpuOperator": {"driver": "operator"},
+    "registry": {"name": "hunter2hunter2"},
+    "gpuIsolation": {"enabled": True},
+    "sampleJob": {"enabled": True},
+}
+
+
+def test_a_stack_file_with_all_keys_is_read() -> None:
+    assert {*WHOLE} == {*KEYS}
+    load(texts_of(WHOLE), "test", lambda _: None)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_misspelled_key_is_the_only_mistake(key: str) -> None:
+    """It ended in a traceback for a section, or told what the stack misses without the key."""
+    others = {name: value for name, value in WHOLE.items() if name != key}
+    for at in range(1, len(key)):
+        wrong = key[:at] + key[at + 1 :]
+        for value in [WHOLE[key], {}, [], {"a": "b"}] * (wrong not in KEYS):
+            (line,) = mistakes(texts_of({**others, wrong: value}))
+            assert line.startswith(f"{wrong}: is not a key of a stack file: ")
