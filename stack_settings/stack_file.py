@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +45,7 @@ class StackFile:
     @property
     def config(self) -> dict[str, Any]:
         """The configuration. A key without a namespace belongs to the project."""
-        written = self.content.get("config") or {}
-        return {key if ":" in key else f"{PROJECT}:{key}": value for key, value in written.items()}
+        return _with_namespaces(self.content.get("config") or {})
 
     @property
     def allows_retired(self) -> bool:
@@ -59,6 +58,17 @@ class StackFile:
         found: dict[str, str] = {}
         with_stand_ins(self.config, found.setdefault)
         return found
+
+    def over(self, project: Mapping[str, Any]) -> "StackFile":
+        """Returns the file with the values of a project file, for keys that it leaves out."""
+        declared = mapping(project.get("config")).items()
+        values = {
+            key: each.get("value", each.get("default")) if isinstance(each, Mapping) else each
+            for key, each in declared
+        }
+        given = {key: value for key, value in values.items() if value is not None}
+        config = {**_with_namespaces(given), **self.config}
+        return replace(self, content={**self.content, "config": config})
 
     def require_whole(self) -> None:
         """Raises EscEnvironmentError for an environment."""
@@ -167,6 +177,10 @@ def with_stand_ins(config: Mapping[str, Any], make: Callable[[str, str], Any]) -
         for key, value in config.items()
         if (known := _in_clear(value, key, make)) is not _LEFT_OUT
     }
+
+
+def _with_namespaces(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key if ":" in key else f"{PROJECT}:{key}": value for key, value in values.items()}
 
 
 def _as_text(value: Any) -> str:

@@ -75,6 +75,27 @@ def test_values_are_read_as_pulumi_passes_them(tmp_path: Path) -> None:
     assert written(tmp_path, "").settings.location == "eastus"
 
 
+def test_what_the_project_file_says_applies_where_the_stack_file_does_not(tmp_path: Path) -> None:
+    """Preflight asked Azure about the default region, in the subscription of the shell."""
+    pool = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "count": 1}
+    declared = {
+        "aks-gpu:location": {"type": "string", "default": "westeurope"},
+        "gpuTaint": "nvidia.com/gpu",
+        "aks-gpu:gpuPools": {"default": [pool]},
+        "allowRetired": {"type": "boolean"},
+        "azure-native:subscriptionId": {"value": "1234"},
+    }
+    (tmp_path / "Pulumi.yaml").write_text(yaml.safe_dump({"config": declared}))
+    stack = written(tmp_path, {"config": {"aks-gpu:gpuPools": [{**pool, "count": 2}]}})
+    assert (stack.settings.location, stack.settings.gpu_taint) == ("westeurope", "nvidia.com/gpu")
+    assert [each.count for each in stack.settings.gpu_pools] == [2]
+    assert stack.azure.text("subscriptionId") == "1234"
+    declared |= {"clustr": {"default": {}}}
+    (tmp_path / "Pulumi.yaml").write_text(yaml.safe_dump({"config": declared}))
+    (line,) = mistakes(tmp_path, "")
+    assert line.startswith("clustr: is not a key of a stack file: did you mean cluster?")
+
+
 def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Path) -> None:
     secret = {"secure": "v1:abc"}
     config: dict[str, Any] = {

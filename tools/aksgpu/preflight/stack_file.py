@@ -17,7 +17,7 @@ from stack_settings import PROJECT
 from stack_settings.model import Settings
 from stack_settings.reading import SettingsError, load
 from stack_settings.secrets import cannot_be_secret
-from stack_settings.stack_file import StackFile, as_engine_config
+from stack_settings.stack_file import StackFile, as_engine_config, read_project
 from stack_settings.stack_file import read as read_file
 
 # The providers whose config in the stack file can name the subscription. The last one wins.
@@ -37,11 +37,12 @@ class StackConfiguration:
 
 def read(folder: Path, stack: str) -> StackConfiguration:
     """Raises StoppedError with all mistakes, or StackFileError if the file cannot be read."""
-    return configuration_of(read_file(stack_file(stack_files(folder), stack)))
+    return configuration_of(read_file(stack_file(stack_files(folder), stack)), folder)
 
 
-def configuration_of(file: StackFile) -> StackConfiguration:
-    """The configuration in a stack file; raises as `read` does."""
+def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
+    """The configuration in a stack file of the project in a folder; raises as `read` does."""
+    file = file.over(read_project(folder))
     texts = as_engine_config(file.config)
     file.require_whole()
     warnings, mistakes = list[str](), list(_forbidden_secrets(file))

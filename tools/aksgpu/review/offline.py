@@ -89,7 +89,7 @@ def _settings(project: Project, stack: str, base: str) -> Settings | None:
     file = parse(base, f"Pulumi.{stack}.yaml")
     if project.main != PROGRAM:
         return None
-    return stack_file.configuration_of(file).settings
+    return stack_file.configuration_of(file, project.program).settings
 
 
 def _is_deployed(

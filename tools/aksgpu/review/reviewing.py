@@ -145,7 +145,7 @@ def _refuse_mistakes(file: StackFile, project: Path) -> None:
     # Pulumi resolves values from an ESC environment; they are not known here.
     with suppress(EscEnvironmentError):
         if Project(project, project).main == PROGRAM and file.content:
-            configuration_of(file)
+            configuration_of(file, project)
 
 
 def _criteria(
