@@ -14,6 +14,10 @@ class Mistake(NamedTuple):
         return f"{self.path}: {self.reason}" if self.path else self.reason
 
 
+class KeyMistake(Mistake):
+    """A mistake about a key, whatever its value: the reason repeats no value."""
+
+
 def shown(value: object) -> str:
     """Returns a value as a message repeats it, in the notation of YAML and JSON."""
     return (

@@ -13,7 +13,7 @@ from pulumi import _types as sdk
 from pulumi_azure_native import containerservice as aks
 
 from aks_catalogue.aks_versions import AZURE_NATIVE
-from aks_catalogue.mistakes import Mistake, property_path, shown
+from aks_catalogue.mistakes import KeyMistake, Mistake, property_path, shown
 from components.declared import camel_case, declared, is_known, made, owned
 
 # What components send whatever their arguments are, with the argument that decides it.
@@ -70,11 +70,11 @@ def _mistakes(
         if place in sent:
             argument = sent[place]
             instead = f"is the argument {argument}: set that, and" if argument else "is fixed:"
-            yield Mistake(where, f"{instead} remove it here")
+            yield KeyMistake(where, f"{instead} remove it here")
         elif known is not None and name not in known:
             near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.8)
             hint = f"write {near[0]}" if near else newer
-            yield Mistake(where, f"is not a property of Azure's API {AZURE_NATIVE}: {hint}")
+            yield KeyMistake(where, f"is not a property of Azure's API {AZURE_NATIVE}: {hint}")
         elif value is None:
             yield Mistake(where, "has no value: write one, or remove it")
         elif inside and not isinstance(value, Mapping):

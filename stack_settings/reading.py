@@ -35,13 +35,14 @@ def load(
     Raises SettingsError with all mistakes. Calls `warn` for each setting that is valid but
     doubtful. Values that are secret become what `secrets` makes of them.
     """
-    written = {key: _value(text) for key, text in of_project(config).items()}
+    values = {key: _value(text) for key, text in of_project(config).items()}
+    written = secrets.readable(values)
     reader = Reader(Settings)
     settings: Settings = reader.section(Settings, with_defaults(written, stack))
     told = {path for path, _ in reader.mistakes}
     across = rules.mistakes(settings, written, set(map(top_key, told | reader.misspelled)))
     found = [*reader.mistakes, *(mistake for mistake in across if mistake.path not in told)]
-    if mistakes := [*secrets.mistakes(written), *secrets.hidden(found)]:
+    if mistakes := [*secrets.mistakes(values, found), *secrets.hidden(found)]:
         raise SettingsError(mistakes)
     for warning in dict.fromkeys(reader.warnings):
         warn(warning)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
-from aks_catalogue.mistakes import Mistake
+from aks_catalogue.mistakes import KeyMistake, Mistake, property_path
 from stack_settings.section import keys
 
 # The values that can be secret. Others become names, IDs, or decide which resources exist.
@@ -17,6 +17,8 @@ _KEPT = re.compile(
 # secret if a value of the system pool in the cluster's inputs is secret.
 _KEYS_IN_POOLS = frozenset({"gpuCapacity", "gpuPools", "pools", "systemPools"})
 _HIDES_THE_LIST = "systemPool.osSku"
+# No key has a value of this kind: what reads it refuses it, and no rule can repeat it.
+_UNREADABLE = object()
 _NO_REASON = "is not valid (the reason is hidden, because it can contain the secret)"
 
 
@@ -54,22 +56,40 @@ class Secrets:
         }
         return replace(cast(Any, value), **changed)
 
-    def mistakes(self, values: Mapping[str, Any]) -> Iterator[Mistake]:
-        """Yields a mistake for each value that cannot be secret."""
+    def readable(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the values without those that cannot be secret."""
+        places = {place for place in self.written if not is_kept(place)}
+        return {key: _without(places, value, key) for key, value in values.items()}
+
+    def mistakes(self, values: Mapping[str, Any], others: Iterable[Mistake]) -> Iterator[Mistake]:
+        """Yields a mistake for each value that cannot be secret.
+
+        Of one under a wrong key, only the mistake about the key is told: under the right key it
+        may be secret.
+        """
+        reason = f"cannot be a secret (only {_CAN_BE} can): set it again without --secret"
+        wrong = [mistake.path for mistake in others if isinstance(mistake, KeyMistake)]
         for key in sorted({*self.keys} & values.keys()):
             is_somewhere = self._places(key) or isinstance(values[key], dict | list)
-            yield from cannot_be_secret(self._places(key) if is_somewhere else [key])
+            for path in self._places(key) if is_somewhere else [key]:
+                if not is_kept(path) and not any(_is_in(path, each) for each in wrong):
+                    yield Mistake(path, reason)
 
     def hidden(self, mistakes: Iterable[Mistake]) -> Iterator[Mistake]:
         """Yields the mistakes without the reasons that can contain a secret.
 
         Leaves out those at values that cannot be secret, which are told by their keys.
         """
-        for path, reason in mistakes:
+        for mistake in mistakes:
+            path = mistake.path
             places, kept = self._places(top_key(path)), _KEPT.fullmatch(path)
             near = [place for place in places if _is_in(path, place) or _is_in(place, path)]
+            if isinstance(mistake, KeyMistake):
+                # Keys inside of a text that is a secret are secret too.
+                near = [place for place in near if not _is_in(place, path)]
+                places = places or [path]
             if not near and (places or top_key(path) not in self.keys):
-                yield Mistake(path, reason)
+                yield mistake
             elif all(map(is_kept, near)):
                 # A name in headers that are one text is part of the secret.
                 yield Mistake(kept["whole"] if kept else path, _NO_REASON)
@@ -102,15 +122,22 @@ def is_kept(path: str) -> bool:
     return bool(_KEPT.fullmatch(path))
 
 
-def cannot_be_secret(paths: Iterable[str]) -> Iterator[Mistake]:
-    """Yields a mistake for each encrypted value that cannot be secret."""
-    reason = f"cannot be a secret (only {_CAN_BE} can): set it again without --secret"
-    return (Mistake(path, reason) for path in paths if not is_kept(path))
-
-
 def top_key(path: str) -> str:
     return re.split(r"[.\[]", path)[0]
 
 
 def _is_in(path: str, whole: str) -> bool:
     return path == whole or path.startswith((f"{whole}.", f"{whole}["))
+
+
+def _without(places: Collection[str], value: Any, path: str) -> Any:
+    if path in places:
+        return _UNREADABLE
+    match value:
+        case dict():
+            inner = value.items()
+            return {key: _without(places, each, property_path(path, key)) for key, each in inner}
+        case list():
+            at = enumerate(value)
+            return [_without(places, each, property_path(path, index)) for index, each in at]
+    return value

@@ -10,7 +10,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from aks_catalogue.mistakes import Mistake, property_path, shown
+from aks_catalogue.mistakes import KeyMistake, Mistake, property_path, shown
 from aks_catalogue.valid import Rules, mistakes, property_mistakes, rules
 from components.declared import camel_case, declared
 from components.extra_properties import extra_mistakes
@@ -149,7 +149,8 @@ class Reader:
         self.warnings += [reason for _, reason in doubtful]
         self.misspelled |= {property_path(path, near) for near in unknown.values() if near}
         for key, near in unknown.items():
-            self._refuse(property_path(path, key), self._unknown(kind, key, near))
+            reason = self._unknown(kind, key, near)
+            self.mistakes.append(KeyMistake(property_path(path, key), reason))
         return section
 
     def _key(self, kind: Any, key: str, written: Mapping[str, Any], path: str) -> Any:

@@ -12,7 +12,6 @@ from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.shapes import mapping
 from stack_settings import PROJECT
 from stack_settings.own_file import read_own
-from stack_settings.secrets import is_kept
 from stack_settings.yaml_text import NoYamlError, read_yaml
 
 # In place of an encrypted value: also headers as one text have this form.
@@ -161,11 +160,11 @@ def stack_file_of(folder: Path, stack: str) -> StackFile:
 def as_engine_config(config: Mapping[str, Any]) -> dict[str, str]:
     """Returns a configuration as a program receives it: as texts.
 
-    A placeholder stands for an encrypted value that can be one; the others are left out.
+    A placeholder stands for an encrypted value of this project; those of others are left out.
     """
 
     def known(path: str, _: str) -> Any:
-        return STAND_IN if is_kept(path.removeprefix(f"{PROJECT}:")) else _LEFT_OUT
+        return STAND_IN if path.startswith(f"{PROJECT}:") else _LEFT_OUT
 
     return {key: _as_text(value) for key, value in with_stand_ins(config, known).items()}
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stack_settings.model import Settings
 from stack_settings.reading import SettingsError, load
-from stack_settings.secrets import Secrets, is_kept
+from stack_settings.secrets import Secrets, is_kept, top_key
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 EXTRA = {"messageOfTheDay": "hunter2"}
@@ -108,9 +108,73 @@ def test_mistakes_beside_a_secret_are_told_as_ever() -> None:
     assert "hidden" not in "".join(lines)
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "path", "reason"),
+    [
+        ("cluster", {"customHeaders": TEAM}, "cluster.customHeaders", "is not a key"),
+        ("pools", [{"name": "cpu", "customHeadres": TEAM}], "pools[0].customHeadres", "is not a"),
+        ("gpuPools", [{**POOL, "customHeadres": TEAM}], "gpuPools[0].customHeadres", "did you me"),
+        ("gpuPools", [{**POOL, "extar": "hunter2"}], "gpuPools[0].extar", "did you mean extra?"),
+        ("gpuPols", "hunter2", "gpuPols", "is not a key of a stack file: did you mean gpuPools?"),
+        ("gpuPools", [{**POOL, "extra": {"count": "hunter2"}}], "gpuPools[0].extra.count", "is th"),
+        ("gpuPools", [{**POOL, "extra": {"mode": "hunter2"}}], "gpuPools[0].extra.mode", "is fix"),
+        ("gpuPools", [{**POOL, "extra": {"cuont": "hunter2"}}], "gpuPools[0].extra.cuont", "is n"),
+    ],
+)
+def test_a_mistake_about_a_key_is_told_beside_its_secret(
+    key: str, value: Any, path: str, reason: str
+) -> None:
+    """It was hidden, or the advice was to commit the token in clear."""
+    place = f"{path}.X-Team" if path.endswith(("Headers", "Headres")) else path
+    for written in ([place], []) if isinstance(value, list | dict) else [[place]]:
+        message = refusal(key, value, *written)
+        assert message.startswith(f"{path}: ")
+        assert reason in message
+        assert len(message.splitlines()) == 1
+        assert "hunter2" not in message
+        assert "secret" not in message
+
+
+@pytest.mark.parametrize(
+    ("keys", "secret"),
+    [
+        (
+            {
+                "gpuStack": "operator",
+                "gpuOperator": {"driver": "operator"},
+                "gpuPools": [
+                    {"name": "a", "vmSize": "Standard_NC24ads_A100_v4", "migProfile": "MIG1g"}
+                ],
+            },
+            "gpuPools[0].migProfile",
+        ),
+        (
+            {
+                "cluster": {"kubernetesVersion": "1.35"},
+                "gpuPools": [{**POOL, "kubernetesVersion": "1.36"}],
+            },
+            "cluster.kubernetesVersion",
+        ),
+        ({"gpuPools": [{**POOL, "minCount": 77, "maxCount": 2}]}, "gpuPools[0].minCount"),
+    ],
+)
+def test_a_mistake_at_another_key_does_not_repeat_a_secret(
+    keys: dict[str, Any], secret: str
+) -> None:
+    texts = {
+        f"aks-gpu:{key}": value if isinstance(value, str) else json.dumps(value)
+        for key, value in keys.items()
+    }
+    with pytest.raises(SettingsError) as refused:
+        load(texts, "test", pytest.fail, Secrets(Secret, [top_key(secret)], [secret]))
+    assert [mistake.path for mistake in refused.value.mistakes] == [secret]
+
+
 @settings(deadline=None)
 @given(
-    st.sampled_from(["extra", "customHeaders", "name", "vmSize", "labels", "minCount"]),
+    st.sampled_from(
+        ["extra", "customHeaders", "customHeadres", "name", "vmSize", "labels", "minCount"]
+    ),
     st.text(st.characters(codec="ascii"), min_size=1),
     st.booleans(),
 )

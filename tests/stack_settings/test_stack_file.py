@@ -139,7 +139,11 @@ def test_secrets_are_found_at_any_depth() -> None:
     text = "config: {a: {secure: x}, b: [{c.d: {secure: y}, e: z}], azure:f: {g: {secure: x}}}"
     file = parse(text, "x")
     assert file.secrets == {"aks-gpu:a": "x", 'aks-gpu:b[0]["c.d"]': "y", "azure:f.g": "x"}
-    assert as_engine_config(file.config) == {"aks-gpu:b": '[{"e": "z"}]', "azure:f": "{}"}
+    assert as_engine_config(file.config) == {
+        "aks-gpu:a": "secret=secret",
+        "aks-gpu:b": '[{"c.d": "secret=secret", "e": "z"}]',
+        "azure:f": "{}",
+    }
 
 
 @pytest.mark.parametrize(

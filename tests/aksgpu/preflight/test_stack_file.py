@@ -116,6 +116,24 @@ def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Pat
     }
 
 
+def test_a_secret_item_or_misspelled_key_is_named_as_the_program_names_it(tmp_path: Path) -> None:
+    """The next item had the index of the encrypted one; a misspelled key was none."""
+    secret = {"secure": "v1:abc"}
+    pool = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
+    zones: list[Any] = [secret, 9]
+    pools = [{**pool, "zones": zones}, {**pool, "name": "b", "customHeadres": secret}]
+    lines = mistakes(tmp_path, {"config": {"aks-gpu:gpuPools": pools, "clustr": secret}})
+    assert {
+        line.partition(": ")[0]: "misspelled" if "did you" in line else "" for line in lines
+    } == {
+        "gpuPools[0].zones[0]": "",
+        "gpuPools[0].zones[1]": "",
+        "gpuPools[1].customHeadres": "misspelled",
+        "clustr": "misspelled",
+    }
+    assert "secret=" not in "".join(lines)
+
+
 def test_the_subscription_of_the_stack_file_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from aks_catalogue.clusters import PLACEHOLDER
-from aks_catalogue.mistakes import Mistake, property_path
+from aks_catalogue.mistakes import property_path
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.outcome import StoppedError
 from aksgpu.project import stack_files
@@ -15,8 +15,8 @@ from aksgpu.stack_names import stack_file, stack_of
 from provider_kit.configuration import Configuration
 from stack_settings import PROJECT
 from stack_settings.model import Settings
-from stack_settings.reading import SettingsError, load
-from stack_settings.secrets import cannot_be_secret
+from stack_settings.reading import SettingsError, load, of_project
+from stack_settings.secrets import Secrets, top_key
 from stack_settings.stack_file import StackFile, as_engine_config, read_project
 from stack_settings.stack_file import read as read_file
 
@@ -45,14 +45,12 @@ def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
     file = file.over(read_project(folder))
     texts = as_engine_config(file.config)
     file.require_whole()
-    warnings, mistakes = list[str](), list(_forbidden_secrets(file))
+    warnings, encrypted = list[str](), of_project(file.secrets)
+    secrets = Secrets(str, {*map(top_key, encrypted)}, encrypted)
     try:
-        settings = load(texts, stack_of(file.name) or "", warnings.append)
+        settings = load(texts, stack_of(file.name) or "", warnings.append, secrets)
     except SettingsError as error:
-        reported = {mistake.path for mistake in mistakes}
-        mistakes += [mistake for mistake in error.mistakes if mistake.path not in reported]
-    if mistakes:
-        raise StoppedError(*findings_of_mistakes(file.located(mistakes)))
+        raise StoppedError(*findings_of_mistakes(file.located(error.mistakes))) from None
     azure = Configuration(_azure(texts), PACKAGE, SETTINGS)
     return StackConfiguration(settings, azure, warnings, placeholders(file))
 
@@ -73,13 +71,6 @@ def _placeholders(value: Any, path: str = "") -> Iterator[str]:
                 yield from _placeholders(item, property_path(path, index))
         case str() if PLACEHOLDER in value:
             yield path
-
-
-def _forbidden_secrets(file: StackFile) -> Iterator[Mistake]:
-    """A mistake for each encrypted value that the program also refuses as a secret."""
-    prefix = f"{PROJECT}:"
-    paths = [path.removeprefix(prefix) for path in file.secrets if path.startswith(prefix)]
-    return cannot_be_secret(paths)
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:
