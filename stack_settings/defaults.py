@@ -11,9 +11,9 @@ from aks_catalogue.sizes import find
 from aks_catalogue.valid_pools import check_kubernetes_version
 from stack_settings import PROJECT
 from stack_settings.pools import headers
+from stack_settings.section import as_bool
 
 Keys = Mapping[str, Any]
-_ON = (True, "true")
 _NAMED = ("resourceGroup", "cluster")
 
 
@@ -54,7 +54,7 @@ def _each(values: Keys, key: str, make: Callable[[Keys], Keys]) -> Keys:
 
 def _named(section: Any, stack: str) -> Any:
     """Two people who set no name have names of their own: those of their stacks."""
-    if not isinstance(section, Mapping) or section.get("existing") in _ON or section.get("name"):
+    if not isinstance(section, Mapping) or as_bool(section.get("existing")) or section.get("name"):
         return section
     return {**section, "name": f"{PROJECT}-{stack}"}
 
@@ -63,7 +63,7 @@ def _version(cluster: Keys) -> str | None:
     """Returns the version of a cluster that the stack makes, which its pools follow."""
     version = cluster.get("kubernetesVersion")
     is_read = isinstance(version, str) and not check_kubernetes_version(version, {})
-    return version if is_read and cluster.get("existing") not in _ON else None
+    return version if is_read and not as_bool(cluster.get("existing")) else None
 
 
 def _with_gpu_stack(pool: Keys, gpu_stack: str) -> Keys:

@@ -108,6 +108,11 @@ def must_be(kind: str, value: Any) -> str:
     return f"must be {kind}, not {shown(value)}"
 
 
+def as_bool(given: Any) -> bool | None:
+    """Returns true or false, which the engine may hand over as a text; None for anything else."""
+    return {"true": True, "false": False}.get(str(given).lower())
+
+
 class Reader:
     """Reads one stack: collects all mistakes, and warnings of what is valid but doubtful."""
 
@@ -219,7 +224,7 @@ def _nearest(section: Any, key: str) -> str | None:
 def _scalar(kind: type, given: Any) -> Any:
     """Returns a value as a scalar, which the engine may hand over as a text; None if it is none."""
     if kind is bool:
-        return {"true": True, "false": False}.get(str(given).lower())
+        return as_bool(given)
     if kind is str:
         return given if isinstance(given, str) else None
     with suppress(OverflowError, TypeError, ValueError):

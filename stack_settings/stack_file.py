@@ -12,6 +12,7 @@ from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.shapes import mapping
 from stack_settings import PROJECT
 from stack_settings.own_file import read_own
+from stack_settings.section import as_bool
 from stack_settings.yaml_text import NoYamlError, read_yaml
 
 # In place of an encrypted value: also headers as one text have this form.
@@ -49,7 +50,7 @@ class StackFile:
     @property
     def allows_retired(self) -> bool:
         """Whether new pools can use what Azure has retired."""
-        return self.config.get(f"{PROJECT}:allowRetired") in (True, "true")
+        return as_bool(self.config.get(f"{PROJECT}:allowRetired")) is True
 
     @property
     def secrets(self) -> dict[str, str]:

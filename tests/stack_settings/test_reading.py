@@ -46,8 +46,9 @@ def test_a_pool_has_its_clusters_version_or_an_older_one() -> None:
     assert pool_version({"kubernetesVersion": "1.35"}, kubernetesVersion="1.34") == "1.34"
     assert pool_version({}) is None
     assert pool_version({}, kubernetesVersion="1.34") == "1.34"
-    theirs = {"name": "theirs", "existing": True}
-    assert pool_version(theirs, kubernetesVersion="1.34") == "1.34"
+    for existing in (True, "True"):
+        theirs = {"name": "theirs", "existing": existing}
+        assert pool_version(theirs, kubernetesVersion="1.34") == "1.34"
 
 
 @pytest.mark.parametrize(
@@ -218,6 +219,10 @@ RETIRED_IMAGE = (
         (
             {"gpuPools": [{**POOL, "minCount": 3, "maxCount": 1}]},
             "gpuPools[0].maxCount: 1 is less than minCount, 3",
+        ),
+        (
+            {"cluster": {"existing": "True"}},
+            "cluster.name: is required: set the name of the existing cluster",
         ),
         (
             {"gpuPools": [{**POOL, "name": "system"}]},
