@@ -57,7 +57,7 @@ class Cluster(Section, AksClusterArgs):
 
     @property
     def by_aks_preview(self) -> bool:
-        # systemPool decides it, which is another section: the component judges this.
+        # systemPool decides it, which is another section: a rule across sections judges this.
         return True
 
 

@@ -5,10 +5,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
 
-from aks_catalogue import capacity, gpu_isolation, gpu_operator, kubernetes
+from aks_catalogue import capacity, gpu_isolation, gpu_operator, kubernetes, valid_clusters
 from aks_catalogue import valid_pools as rules
 from aks_catalogue.mistakes import Mistake, property_path
 from aks_catalogue.shapes import at, mapping
+from components.aks_cluster import AksClusterArgs
+from components.extra_properties import extra_mistakes
 from stack_settings.model import Settings
 from stack_settings.section import keys
 
@@ -83,6 +85,19 @@ def _reservations_have_an_identity(stack: Settings, _: Written) -> Iterator[Mist
             yield Mistake(f"{path}.capacityReservationGroupId", reason)
 
 
+def _the_plugin_supports_its_pools(stack: Settings, _: Written) -> Iterator[Mistake]:
+    plugin = stack.device_plugin
+    pools = [pool for pool in stack.all_gpu_pools if pool.gpu_stack == "device-plugin"]
+    reason = valid_clusters.old_plugin_mistake(
+        plugin.edition,
+        plugin.image,
+        [pool.name for pool in pools if pool.mig_profile],
+        [pool.name for pool in pools if pool.sharing],
+    )
+    if reason:
+        yield Mistake("devicePlugin.edition", reason)
+
+
 def _the_operator_fits_its_pools(stack: Settings, _: Written) -> Iterator[Mistake]:
     operator, first = stack.gpu_operator, stack.system_pool
     pools = [pool for pool in stack.all_gpu_pools if pool.gpu_stack == rules.OPERATOR]
@@ -118,6 +133,14 @@ def _the_autoscaler_fits_capacity(stack: Settings, written: Written) -> Iterator
         yield Mistake("cluster.autoscaler.balanceSimilarPools", reason)
 
 
+def _azure_has_the_properties_of_the_cluster(stack: Settings, _: Written) -> Iterator[Mistake]:
+    """The names in `cluster.extra`: headers of systemPool decide who sends them."""
+    if not stack.cluster.existing and stack.system_pool.custom_headers is None:
+        yield from extra_mistakes(
+            AksClusterArgs, stack.cluster.extra, by_aks_preview=False, path="cluster.extra"
+        )
+
+
 def _isolation_has_its_policies(stack: Settings, _: Written) -> Iterator[Mistake]:
     given = "" if stack.cluster.existing else stack.cluster.kubernetes_version
     version = kubernetes.minor_version(given or "")
@@ -137,7 +160,9 @@ _RULES: Sequence[tuple[Callable[[Settings, Written], Iterator[Mistake]], Collect
     (_there_is_a_system_pool, ("systemPool", "systemPools")),
     (_versions_fit_the_clusters, ("cluster",)),
     (_reservations_have_an_identity, ("cluster",)),
+    (_the_plugin_supports_its_pools, ("devicePlugin", "gpuPools", "gpuCapacity")),
     (_the_operator_fits_its_pools, ("gpuOperator", "gpuPools", "gpuCapacity", "systemPool")),
     (_the_autoscaler_fits_capacity, ("cluster",)),
+    (_azure_has_the_properties_of_the_cluster, ("systemPool",)),
     (_isolation_has_its_policies, ("cluster",)),
 )

@@ -324,6 +324,36 @@ def test_a_reservation_needs_an_identity() -> None:
         read(gpuPools=pools, cluster=cluster)
 
 
+def test_unknown_properties_of_a_cluster_are_refused_unless_aks_preview_sends_them() -> None:
+    """Preflight passed them: `systemPool.customHeaders` decides, which is another section."""
+    unknown = {"extra": {"fqdnSubdomian": "a", "newer": {}, "location": "westus"}}
+    assert [line.partition(": ")[0] for line in mistakes(cluster=unknown)] == [
+        "cluster.extra.location",
+        "cluster.extra.fqdnSubdomian",
+        "cluster.extra.newer",
+    ]
+    newer = {"extra": {"newer": {}}}
+    read(cluster=newer, systemPool={"customHeaders": {}})
+
+
+@pytest.mark.parametrize("edition", ["article", "today"])
+def test_the_plugin_of_the_article_is_refused_for_partitions_and_shared_gpus(edition: str) -> None:
+    """Only the component refused it, after preflight had passed it."""
+    parts = {"name": "parts", "vmSize": "Standard_NC24ads_A100_v4", "migProfile": "MIG1g"}
+    shared = {**POOL, "name": "shared", "sharing": {"timeSlicing": {"replicas": 2}}}
+    pools = [POOL, parts, shared, {**parts, "name": "none", "gpuStack": "none"}]
+    plugin = {"edition": edition}
+    if edition == "today":
+        read(gpuPools=pools, devicePlugin=plugin)
+        return
+    (line,) = mistakes(gpuPools=pools, devicePlugin=plugin)
+    assert line == (
+        "devicePlugin.edition: the plugin of edition: article does not support MIG or sharing, "
+        "which these pools use: parts, shared. Set edition: today"
+    )
+    read(gpuPools=[POOL], devicePlugin=plugin)
+
+
 def test_pools_of_the_specialized_image_have_the_newer_properties() -> None:
     """Its header makes aks-preview manage the pool; that of other pools came late, from Azure."""
     newer: dict[str, Any] = {"networkProfile": {"dranet": {}}}
