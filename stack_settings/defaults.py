@@ -32,8 +32,9 @@ def with_defaults(written: Keys, stack: str) -> Keys:
         return separate(_with_gpu_stack(sized, gpu_stack))
 
     def ladder(capacity: Keys) -> Keys:
-        common = {key: capacity[key] for key in ("vmSize", "maxCount") if capacity.get(key)}
-        return _each(capacity, "rungs", lambda rung: with_gpus(_rung({**common, **rung})))
+        common = {key: capacity.get(key) for key in ("vmSize", "maxCount")}
+        given = {key: value for key, value in common.items() if value not in (None, "")}
+        return _each(capacity, "rungs", lambda rung: with_gpus(_rung({**given, **rung})))
 
     named = {key: _named(written.get(key, {}), stack) for key in _NAMED}
     first = written.get("systemPool", {})

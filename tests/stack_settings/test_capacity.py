@@ -67,6 +67,8 @@ def test_the_autoscaler_gets_the_expander(autoscaler: Any) -> None:
     ("ladder", "words"),
     [
         ({**LADDER, "maxCount": None}, "gpuCapacity[0].rungs[0].maxCount: is required"),
+        # It was called missing, though it was there.
+        ({**LADDER, "maxCount": 0}, "gpuCapacity[0].rungs[0].maxCount: must be at least 1, not 0"),
         ({**LADDER, "name": "A"}, "gpuCapacity[0].name: 'A' is not a valid name"),
         ({**LADDER, "rungs": []}, "gpuCapacity[0].rungs: needs at least one rung"),
         ({**LADDER, "rungs": "spot"}, "gpuCapacity[0].rungs: must be a list, not 'spot'"),

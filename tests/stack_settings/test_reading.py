@@ -332,7 +332,7 @@ def test_unknown_properties_of_a_cluster_are_refused_unless_aks_preview_sends_th
         "cluster.extra.fqdnSubdomian",
         "cluster.extra.newer",
     ]
-    newer = {"extra": {"newer": {}}}
+    newer: dict[str, Any] = {"extra": {"newer": {}}}
     read(cluster=newer, systemPool={"customHeaders": {}})
 
 
