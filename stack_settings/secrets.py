@@ -17,9 +17,14 @@ _KEPT = re.compile(
 # secret if a value of the system pool in the cluster's inputs is secret.
 _KEYS_IN_POOLS = frozenset({"gpuCapacity", "gpuPools", "pools", "systemPools"})
 _HIDES_THE_LIST = "systemPool.osSku"
-# No key has a value of this kind: what reads it refuses it, and no rule can repeat it.
-_UNREADABLE = object()
 _NO_REASON = "is not valid (the reason is hidden, because it can contain the secret)"
+
+
+class _Hidden:
+    """In place of a value that cannot be secret: no key takes it, and no rule repeats it."""
+
+    def __repr__(self) -> str:
+        return "a secret"
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def _is_in(path: str, whole: str) -> bool:
 
 def _without(places: Collection[str], value: Any, path: str) -> Any:
     if path in places:
-        return _UNREADABLE
+        return _Hidden()
     match value:
         case dict():
             inner = value.items()
