@@ -12,8 +12,8 @@ _PLANS = {kubernetes.OFFICIAL: "standard", kubernetes.LONG_TERM: "long-term supp
 
 _INTRODUCTION = """\
 What follows is what aks-gpu knows of AKS, as of {day}. It is not Azure's word: `aksgpu preflight`
-asks Azure for your subscription and region. A size or version that is not listed is accepted with a
-warning, and Azure decides.
+asks Azure for your subscription and region. Sizes that are not listed are accepted, and the
+advisory rule `gpu-size-unknown` tells of them. AKS judges versions that are not listed.
 
 | part | supported |
 |---|---|
