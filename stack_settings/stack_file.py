@@ -38,9 +38,8 @@ class StackFile:
 
     content: Mapping[str, Any]
     name: str = ""
-    # The lines of keys and items by path, and those of values and keys of the configuration.
+    # The lines of keys and items, by path.
     lines: Mapping[str, int] = field(default_factory=dict)
-    names: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def config(self) -> dict[str, Any]:
@@ -91,10 +90,6 @@ class StackFile:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
         return self.lines.get(path)
 
-    def line_of_name(self, *names: str) -> int | None:
-        """Returns the first line that has one of these as a value, or otherwise as a key."""
-        return next((self.names[name] for name in names if name in self.names), None)
-
 
 def read(file: Path) -> StackFile:
     """Raises StackFileError if a file cannot be read."""
@@ -120,9 +115,7 @@ def parse(text: bytes | str, name: str) -> StackFile:
         raise StackFileError(f"{name} must contain a map `config` of keys and values")
     inside = [place for place in places if place.keys[0] == "config" and len(place.keys) > 1]
     lines = {_path_of(*place.keys[1:]): place.line for place in reversed(inside)}
-    names = {str(place.keys[-1]): place.line for place in reversed(inside)}
-    names |= {place.scalar: place.line for place in reversed(inside) if place.scalar}
-    return StackFile(content, name, lines, names)
+    return StackFile(content, name, lines)
 
 
 def read_project(folder: Path) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ruamel.yaml import YAML, MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml import YAML, MappingNode, Node, SequenceNode
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -14,11 +14,10 @@ _MOST_VALUES = 20_000
 
 
 class Place(NamedTuple):
-    """A key or an item: what leads to it, its line, counted from 1, and the text of a scalar."""
+    """A key or an item: what leads to it, and its line, counted from 1."""
 
     keys: tuple[str | int, ...]
     line: int
-    scalar: str | None
 
 
 class NoYamlError(Exception):
@@ -62,6 +61,5 @@ def _places(node: Node, *keys: str | int) -> Iterator[Place]:
     elif isinstance(node, SequenceNode):
         members = [(index, item, item) for index, item in enumerate(node.value)]
     for key, start, value in members:
-        scalar = value.value if isinstance(value, ScalarNode) else None
-        yield Place((*keys, key), start.start_mark.line + 1, scalar)
+        yield Place((*keys, key), start.start_mark.line + 1)
         yield from _places(value, *keys, key)

@@ -60,19 +60,6 @@ def test_a_key_has_its_line_or_that_of_its_parent(key: str, line: int | None) ->
     assert StackFile({}).line_of_key(key) is None
 
 
-@pytest.mark.parametrize(
-    ("names", "line"),
-    [
-        (("gpu",), 8),
-        (("small",), 11),
-        (("training",), 13),
-        (("", "nosuch"), None),
-    ],
-)
-def test_a_resource_name_has_its_line(names: tuple[str, ...], line: int | None) -> None:
-    assert parse(TEXT, "x").line_of_name(*names) == line
-
-
 def test_a_missing_file_is_reported_with_the_existing_ones(tmp_path: Path) -> None:
     with pytest.raises(NoStackFileError, match=r"Existing stack files: none\."):
         read(tmp_path / "Pulumi.nosuch.yaml")
