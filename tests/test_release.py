@@ -24,8 +24,9 @@ LOAD = """
 import runpy, sys
 sys.path[:0] = [{folder!r}]
 sys.path.append({packages!r})
-made = runpy.run_path({folder!r} + "/__main__.py")
-print(made["VERSION"])
+runpy.run_path({folder!r} + "/__main__.py")
+from aks_preview.configuration import VERSION
+print(VERSION)
 """
 
 
