@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from aks_catalogue import clusters, kubernetes, networks, regions, tags
+from aks_catalogue import clusters, kubernetes, networks, regions
 from aks_catalogue.shapes import at
-from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id, wrong_tags
+from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id
 
 NETWORK = "properties.networkProfile"
 _POOLS = "properties.agentPoolProfiles"
@@ -15,18 +15,6 @@ def unknown_location(case: Case) -> Words | None:
     if case.location in regions.regions():
         return None
     return {"location": case.location, "locations": ",".join(regions.regions())}
-
-
-def too_many_tags(case: Case) -> bool:
-    return len(case.sent.get("tags") or {}) > tags.MOST
-
-
-def bad_tag_names(case: Case) -> Words | None:
-    return wrong_tags(case, tags.with_bad_names)
-
-
-def long_tags(case: Case) -> Words | None:
-    return wrong_tags(case, tags.too_long)
 
 
 def bad_name(case: Case) -> Words | None:

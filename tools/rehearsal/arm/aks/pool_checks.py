@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from aks_catalogue import nodes, sizes, tags
+from aks_catalogue import nodes, sizes
 from aks_catalogue.shapes import at
 from aks_catalogue.sizes import Size
 from rehearsal.arm.aks import fields
-from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id, wrong_tags
+from rehearsal.arm.aks.refusals import MOST_POOLS, Case, Words, not_an_id
 from rehearsal.arm.offers import known_sizes
 
 MOST_NODES = 1000
@@ -75,18 +75,6 @@ def label_of_another_pool(case: Case) -> Words | None:
 def no_number_of_nodes(case: Case, at: str) -> bool:
     value = _asks(case, at)
     return value is not None and not nodes.NUMBER_OF_NODES.fullmatch(value)
-
-
-def too_many_tags(case: Case) -> bool:
-    return len(case.sent.get("tags") or {}) > tags.MOST
-
-
-def bad_tag_names(case: Case) -> Words | None:
-    return wrong_tags(case, tags.with_bad_names)
-
-
-def long_tags(case: Case) -> Words | None:
-    return wrong_tags(case, tags.too_long)
 
 
 def too_many(case: Case) -> Words | None:

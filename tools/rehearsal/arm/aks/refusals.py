@@ -13,11 +13,11 @@ from typing import Any
 
 from aks_catalogue import nodes
 from aks_catalogue.shapes import at
-from aks_catalogue.tags import Tags
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.filling import meets
 from rehearsal.arm.request import Json
+from rehearsal.arm.resources import tags
 
 _TABLE = Path(__file__).with_name("refusals.toml")
 # The values to fill into the message of a refusal.
@@ -103,6 +103,8 @@ class Rule:
 
 def judged(resource: str, case: Case, fill: Callable[[], Json]) -> Json:
     """Returns what a PUT makes of a `pool` or a `cluster`; judges it as sent and as filled in."""
+    # Resource Manager judges them, before AKS.
+    tags.admit(case.sent.get("tags"))
     judge(rules(f"{resource}_request"), case)
     filled = fill()
     judge(rules(f"{resource}_result"), replace(case, values=filled))
@@ -267,12 +269,6 @@ def not_an_id(text: object, path: str) -> Words | None:
     if not text or _RESOURCE_ID.fullmatch(str(text)):
         return None
     return {"id": text, "path": path}
-
-
-def wrong_tags(case: Case, wrong: Callable[[Tags], list[str]]) -> Words | None:
-    """Returns the names of the tags of a request that are wrong, if there are some."""
-    names = wrong(case.sent.get("tags") or {})
-    return {"names": ", ".join(names)} if names else None
 
 
 MOST_POOLS = 100
