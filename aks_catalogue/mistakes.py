@@ -41,3 +41,8 @@ def property_path(whole: str, *parts: int | str) -> str:
         else:
             path += f".{part}" if path else part
     return path
+
+
+def is_within(path: str, whole: str) -> bool:
+    """Whether a property path is another one, or inside it."""
+    return path == whole or path.startswith((f"{whole}.", f"{whole}["))

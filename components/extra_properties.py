@@ -13,7 +13,7 @@ from pulumi import _types as sdk
 from pulumi_azure_native import containerservice as aks
 
 from aks_catalogue.aks_versions import AZURE_NATIVE
-from aks_catalogue.mistakes import KeyMistake, Mistake, property_path, shown
+from aks_catalogue.mistakes import KeyMistake, Mistake, is_within, property_path, shown
 from components.declared import camel_case, declared, is_known, made, owned
 
 # What components send whatever their arguments are, with the argument that decides it.
@@ -105,10 +105,6 @@ def _fields(kind: Any, place: str) -> Mapping[str, Any] | None:
 def settable(resource: str) -> frozenset[str]:
     """Returns the names of the properties that azure-native can send."""
     return frozenset(sdk.input_type_py_to_pulumi_names(_kind(resource)).values())
-
-
-def is_within(path: str, whole: str) -> bool:
-    return path == whole or path.startswith(f"{whole}.")
 
 
 def leaves(values: Any, path: str = "") -> Iterator[str]:

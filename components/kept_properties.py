@@ -7,8 +7,9 @@ from typing import Any
 import pulumi
 
 from aks_catalogue.aks_properties import CLUSTER, KEPT_INSIDE, POOL
+from aks_catalogue.mistakes import is_within
 from aks_catalogue.shapes import at
-from components.extra_properties import is_within, leaves, sent_by, settable
+from components.extra_properties import leaves, sent_by, settable
 from components.hooks import guard, resolved
 from components.live_pools import POOLS, is_same
 from components.pool_args import ModeSystemArgs

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, cast
 
-from aks_catalogue.mistakes import KeyMistake, Mistake, property_path
+from aks_catalogue.mistakes import KeyMistake, Mistake, is_within, property_path
 from stack_settings.section import keys
 
 # The values that can be secret. Others become names, IDs, or decide which resources exist.
@@ -77,7 +77,7 @@ class Secrets:
         for key in sorted({*self.keys} & values.keys()):
             is_somewhere = self._places(key) or isinstance(values[key], dict | list)
             for path in self._places(key) if is_somewhere else [key]:
-                if not is_kept(path) and not any(_is_in(path, each) for each in wrong):
+                if not is_kept(path) and not any(is_within(path, each) for each in wrong):
                     yield Mistake(path, reason)
 
     def hidden(self, mistakes: Iterable[Mistake]) -> Iterator[Mistake]:
@@ -88,10 +88,10 @@ class Secrets:
         for mistake in mistakes:
             path = mistake.path
             places, kept = self._places(top_key(path)), _KEPT.fullmatch(path)
-            near = [place for place in places if _is_in(path, place) or _is_in(place, path)]
+            near = [place for place in places if is_within(path, place) or is_within(place, path)]
             if isinstance(mistake, KeyMistake):
                 # Keys inside of a text that is a secret are secret too.
-                near = [place for place in near if not _is_in(place, path)]
+                near = [place for place in near if not is_within(place, path)]
                 places = places or [path]
             if not near and (places or top_key(path) not in self.keys):
                 yield mistake
@@ -129,10 +129,6 @@ def is_kept(path: str) -> bool:
 
 def top_key(path: str) -> str:
     return re.split(r"[.\[]", path)[0]
-
-
-def _is_in(path: str, whole: str) -> bool:
-    return path == whole or path.startswith((f"{whole}.", f"{whole}["))
 
 
 def _without(places: Collection[str], value: Any, path: str) -> Any:

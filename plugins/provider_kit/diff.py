@@ -5,7 +5,7 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
-from aks_catalogue.mistakes import property_path
+from aks_catalogue.mistakes import is_within, property_path
 
 _REPLACING = {
     PropertyDiffKind.ADD: PropertyDiffKind.ADD_REPLACE,
@@ -33,7 +33,7 @@ def diff(
         if kinds:
             changed.append(name)
         for path, kind in kinds.items():
-            is_replacing = any(_lies_in(path, part) for part in replaces)
+            is_replacing = any(is_within(path, part) for part in replaces)
             final = _REPLACING[kind] if is_replacing else kind
             detail[path] = PropertyDiff(final, input_diff=True)
         if any(detail[path].kind in _REPLACING.values() for path in kinds):
@@ -63,7 +63,3 @@ def _differences(
         yield path, PropertyDiffKind.ADD
     elif before != after:
         yield path, PropertyDiffKind.UPDATE
-
-
-def _lies_in(path: str, part: str) -> bool:
-    return path == part or path.startswith((f"{part}.", f"{part}["))

@@ -14,6 +14,7 @@ from typing import Any
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
 from aks_catalogue import quantities
+from aks_catalogue.mistakes import is_within
 from provider_kit.values import UNKNOWN
 from rehearsal.offline_plug_ins.kubernetes.objects import (
     AUTONAMED,
@@ -90,12 +91,12 @@ def object_diff(
     fixed = _IDENTITY if is_mutable else _fixed(new)
     detail: dict[str, PropertyDiff] = {}
     for path, kind, value in _differences(old, new):
-        if any(_lies_in(path, part) for part in ignored):
+        if any(is_within(path, part) for part in ignored):
             continue
         # What is in a value that is gone or unknown may be another.
         is_whole = value in (None, UNKNOWN)
         is_fixed = any(
-            _lies_in(path, part) or (is_whole and _lies_in(part, path)) for part in fixed
+            is_within(path, part) or (is_whole and is_within(part, path)) for part in fixed
         )
         detail[path] = PropertyDiff(_REPLACING[kind] if is_fixed else kind, kind is DELETE)
     replaces = [path for path, change in detail.items() if change.kind in _REPLACING.values()]
@@ -147,10 +148,6 @@ def _below(path: str, key: int | str) -> str:
         quoted = key.replace('"', '\\"')
         return f'{path}["{quoted}"]'
     return f"{path}.{key}" if path else key
-
-
-def _lies_in(path: str, part: str) -> bool:
-    return path == part or path.startswith((f"{part}.", f"{part}["))
 
 
 def _filled(value: Any) -> Any:
